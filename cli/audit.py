@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.errors import ParameterError, visible
+from gpuops.params.thresholds import Thresholds
 
 from . import options
-from .comparing import GROUPS, GivenOptions, comparing
+from .compare import GROUPS, GivenOptions, comparing
 from .suites import Device, ReadingOptions
 
 if TYPE_CHECKING:
     from gpuops.metrics.variance import Variance
-    from gpuops.params.thresholds import Thresholds
 
 
 @options.command(
@@ -37,7 +37,7 @@ def audit(telling: ReadingOptions, given: GivenOptions, target: str, names: tupl
     The changes are: another reference, black, a shift by a pixel, a level more or less, red and blue swapped, mirrored,
     upside down, slightly blurred, one NaN. The exit code is 0 if all fail, and 1 if thresholds miss some.
     """
-    from gpuops.regress import audit as auditing
+    from gpuops.regress import thresholds as auditing
 
     with Device(telling.device) as device:
         pictures, variances, thresholds_of = _references_of(target, names, given, device)
@@ -60,7 +60,6 @@ def _references_of(
 
     from gpuops.metrics import variance
     from gpuops.regress import manifest
-    from gpuops.regress.references import references as open_references
 
     if target.endswith(".toml"):
         suite = manifest.load(target)
@@ -68,18 +67,17 @@ def _references_of(
         made = ((case, name) for case in cases for name in case.outputs)
         thresholds = {name: given.thresholds.over(suite.thresholds(case, name)) for case, name in made}
         where = suite.references
-        known = open_references(where)
+        known, places = device.references(where)
     else:
-        where, known = target, open_references(target)
+        where, (known, places) = target, device.references(target)
         wanted = (n for n in known.names() if not names or any(fnmatchcase(n, one) for one in names))
         thresholds = dict.fromkeys(wanted, given.thresholds)
-    places = device.places(known)
-    found = {name: at for name in thresholds if (at := known.nearest(name, places)) is not None}
-    if not found:
+    nearest = {name: at for name in thresholds if (at := known.nearest(name, places)) is not None}
+    if not nearest:
         raise ParameterError(f"{where}: there are no references")
     variances = {
         name: variance.read(path)
-        for name, (_, place) in found.items()
+        for name, (_, place) in nearest.items()
         if (path := known.variance_of(name, place))
     }
-    return {name: path for name, (path, _) in found.items()}, variances, thresholds.__getitem__
+    return {name: path for name, (path, _) in nearest.items()}, variances, thresholds.__getitem__

@@ -1,17 +1,23 @@
-"""Which jobs of a batch are to be done: those of a shard, and those that are not done yet."""
+"""Which jobs of a batch are to be done, and where: options of journals, of a cluster, and of several processes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import click
 
 from gpuops.batch.job import Job
 from gpuops.batch.journal import Journal
-from gpuops.errors import FileError
+from gpuops.batch.pipeline import Done
+from gpuops.errors import FileError, ParameterError
 from gpuops.files import locations
+from gpuops.params.files import STREAM
 
+from .messages import say
+from .options import given, refuse
 from .shared import Shared
 
 
@@ -43,22 +49,22 @@ def look_at(jobs: Sequence[Job]) -> None:
 
 def remaining(shared: Shared, jobs: Sequence[Job], journal: Journal | None) -> Iterator[Job]:
     """Yields the jobs that are not done, by what the options say. Outputs that are out of date may be replaced."""
+    resumed = None if shared.resume is None else journal
     for job in jobs:
         try:
             there = all(map(locations.exists, job.outputs))
         except FileError:  # an address does not answer, which the check of the output says
             there = False
         if not there:
-            ours = shared.resume is not None and journal is not None and journal.is_ours(job.target)
-            yield job.replacing() if ours or shared.update else job
-        elif shared.resume is not None and journal is not None:
-            if not journal.is_done(job):
-                yield job.replacing() if journal.is_ours(job.target) else job
-        elif shared.update:
-            if not _is_new_enough(job, journal):
-                yield job.replacing()
-        elif not shared.skip_existing:
-            yield job
+            done = False
+        elif resumed is not None:
+            done = resumed.is_done(job)
+        else:
+            done = _is_new_enough(job, journal) if shared.update else shared.skip_existing
+        if not done:
+            ours = resumed is not None and resumed.is_ours(job.target)
+            updated = shared.update and (resumed is None or not there)
+            yield job.replacing() if ours or updated else job
 
 
 def _is_new_enough(job: Job, journal: Journal | None) -> bool:
@@ -70,3 +76,55 @@ def _is_new_enough(job: Job, journal: Journal | None) -> bool:
         return all(locations.status(output).mtime_ns >= made for output in job.outputs)
     except OSError:  # one has vanished
         return False
+
+
+def check_cluster(shared: Shared) -> None:
+    """Refuses options that have no meaning with a cluster, or without one."""
+    if shared.cluster is None:
+        refuse("only a cluster tries again, and there is no --cluster", "retries")
+        return
+    refuse("times are those of one device, and workers have their own", "timing", "timing_file")
+    refuse("kernels are built by the workers, on their machines", "dump_kernels")
+    refuse("each worker works on as many files at a time as it has threads (dask worker --nthreads)", "jobs")
+    if STREAM in (*shared.inputs, shared.output):
+        raise ParameterError("'-' is a stream of this process, which no worker has: name files")
+    if processes(shared) or given("device"):
+        from gpuops.device import names_several
+
+        if names_several(shared.device):
+            click.get_current_context().fail(
+                f"--device {shared.device}: each worker has one device: name one, or start a worker for each"
+            )
+
+
+def processes(shared: Shared) -> int:
+    """Returns how many processes of this machine ``--cluster local:N`` asks for, or 0."""
+    where = shared.cluster or ""
+    if not where.startswith("local:"):
+        return 0
+    count = where.removeprefix("local:")
+    if not re.fullmatch(r"[1-9]\d{0,3}", count, re.ASCII):
+        raise ParameterError(f"--cluster {where}: write local:N with N from 1 on, such as local:4")
+    return int(count)
+
+
+def results(shared: Shared, jobs: Sequence[Job], **noting: Any) -> Iterator[Done]:
+    """Does jobs on the cluster that the options name; ``noting`` as for :func:`run_jobs_at`."""
+    from gpuops.batch.connection import connected
+
+    assert shared.cluster is not None
+    with connected(shared.cluster) as cluster:
+        from gpuops.batch.cluster import run_jobs_at
+
+        if shared.verbose:
+            workers = cluster.client.nthreads()
+            say(f"clpix: {cluster.client.scheduler.address} has {len(workers)} workers")
+        yield from run_jobs_at(
+            cluster,
+            jobs,
+            device=shared.device if given("device") else None,  # CLPIX_DEVICE is of this machine
+            device_memory=shared.device_memory,
+            memory=shared.memory,
+            retries=shared.retries,
+            **noting,
+        )

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
+from gpuops.batch.job import Job
 from gpuops.chain import Chain
 from gpuops.errors import ParameterError, visible
+from gpuops.notes import Finding
 from gpuops.operation import Params, kinds, operation_of
 from gpuops.ops.write import WriteParams
 from gpuops.params.files import STREAM, FileOperand
 from gpuops.params.lut import LutParams
 
-from . import naming, options
+from . import options
+from .outputs import check_format, check_output, check_stdin, levels_of, outputs_of
 from .shared import Shared
-
-if TYPE_CHECKING:
-    from gpuops.batch.job import Job
-    from gpuops.notes import Finding
 
 
 def process_chain(shared: Shared, chain: Chain, name: str, *, also_read: Sequence[str] = ()) -> None:
@@ -31,7 +29,6 @@ def process_chain(shared: Shared, chain: Chain, name: str, *, also_read: Sequenc
     """
     from gpuops.files.output import check_place, write_text
 
-    from .checks import check_stdin
     from .pipeline import process
 
     check_stdin(*shared.inputs, *files_of(chain))
@@ -68,14 +65,11 @@ def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
 
 def _explain(shared: Shared, chain: Chain) -> None:
     """Prints what would be done with the first input."""
-    from gpuops.batch.explain import explain
-    from gpuops.batch.job import Job
+    from gpuops.batch.describe import explain
     from gpuops.gpu import Gpu
 
-    from .checks import check_format
-
     named = (None, *(params.output for params in chain if isinstance(params, WriteParams)))
-    target, *asides = (naming.outputs_of(shared, "chain", name)[0] for name in named)
+    target, *asides = (outputs_of(shared, "chain", name)[0] for name in named)
     check_format(shared, target)
     job = Job(shared.inputs[0], chain, target, tuple(asides), shared.of_job())
     with Gpu(shared.device, memory=shared.device_memory) as gpu:
@@ -89,19 +83,17 @@ def _asides(shared: Shared, chain: Chain, name: str, also_read: Sequence[str]) -
     """Returns the files that ``write`` steps make, by the output. Refuses files that cannot be written."""
     from gpuops.files import Identities
 
-    from .checks import check_output
-
     writes = [params for params in chain if isinstance(params, WriteParams)]
     if not writes:
         return {}
     if shared.repeat > 1:
         raise click.UsageError("what is written on the way is written once: leave out --repeat")
-    outputs = naming.outputs_of(shared, name)
+    outputs = outputs_of(shared, name)
     taken = Identities(outputs)
     inputs = Identities((*shared.inputs, *shared.lists, *also_read))
     # Whether existing files stay or are replaced is decided later, with each job.
     later = shared.skip_existing or shared.update or shared.resume is not None
-    written = [naming.outputs_of(shared, name, params.output) for params in writes]
+    written = [outputs_of(shared, name, params.output) for params in writes]
     for params, paths in zip(writes, written, strict=True):
         how = replace(shared, output=params.output, overwrite=shared.overwrite or later)
         for path, folder in zip(paths, shared.below, strict=True):
@@ -109,7 +101,7 @@ def _asides(shared: Shared, chain: Chain, name: str, also_read: Sequence[str]) -
                 raise click.UsageError(f"{path} would be written twice: name another file")
             if path == STREAM:
                 raise click.UsageError("'write' needs a file's name; -o - is for the result")
-            check_output(how, path, inputs, naming.levels(folder))
+            check_output(how, path, inputs, levels_of(folder))
     return dict(zip(outputs, zip(*written, strict=True), strict=True))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from itertools import chain
 from typing import Any
 
+import click
 from click.shell_completion import (
     BashComplete,
     CompletionItem,
@@ -36,33 +38,34 @@ def _devices() -> Iterator[str]:
 
 
 _OPERATORS = _of("gpuops.params.operators", "OPERATORS")
-#: The names that a value may be, where its type does not list them, by parameters' names.
+#: The names that a value may be, where neither its type nor what stands for it lists them, by parameters' names.
 NAMES: dict[str, Callable[[], Iterable[str]]] = {
     "border": _of("gpuops.params.border", "BORDERS"),
     "device": _devices,
-    "exposure": lambda: ("auto",),
     "format": lambda: (extension[1:] for extension in _of("gpuops.files", "EXTENSIONS")()),
-    "jobs": lambda: ("auto",),
-    "lut_input": lambda: ("srgb", "linear", "reinhard", "log2:"),
     "mode": _of("gpuops.params.dwt", "MODES"),
     "operator": _OPERATORS,
     "operators": _OPERATORS,
-    "pad": lambda: ("none", "pow2", "fast"),
     "threshold": lambda: ("visu", "bayes"),
     "tonemap": _OPERATORS,
-    "transfer": lambda: ("srgb", "gamma:", "pq", "linear"),
     "wavelet": _of("gpuops.params.dwt", "WAVELETS", "WAVELET_SYNONYMS"),
-    "white_balance": lambda: ("none", "gray-world"),
 }
 
 
-def completed(name: str, incomplete: str, *, files: bool) -> list[CompletionItem[Any]]:
-    """Completes the value of a parameter: one of its :data:`NAMES`, or a list of these; or else the path of a file."""
-    if (names := NAMES.get(name)) is None:
+def completed(param: click.Parameter, incomplete: str, *, files: bool) -> list[CompletionItem[Any]]:
+    """Completes the value of a parameter: one of its names, or a list of these; or else the path of a file."""
+    names = NAMES[param.name]() if param.name in NAMES else _written(param.metavar or "")
+    if not names:
         return [CompletionItem(incomplete, type="file")] if files else []
     before, comma, last = incomplete.rpartition(_COMMA)
-    found = (one for one in names() if one.lower().startswith(last.lower()))
-    return [CompletionItem(f"{before}{comma}{one}") for one in found]
+    matches = (one for one in names if one.lower().startswith(last.lower()))
+    return [CompletionItem(f"{before}{comma}{one}") for one in matches]
+
+
+def _written(metavar: str) -> list[str]:
+    """Returns the words of what stands for a value, up to what stands for a part of it: ``srgb|gamma:G``."""
+    parts = (re.match("[a-z][a-z0-9-]*:?", part) for part in metavar.split("|"))
+    return [part[0] for part in parts if part] if "FILE" not in metavar else []
 
 
 class _Completing(ShellComplete):

@@ -61,8 +61,8 @@ def _later(ctx: click.Context, part: list[str]) -> click.Context:
     if name == "write":
         if args[:1] in (["-o"], ["--output"]):
             ctx.fail(f"write is followed by its file: leave out {args[0]} behind it")
-        found: click.Context = _write().make_context(name, args, parent=ctx.parent)
-        return found
+        writer: click.Context = _write().make_context(name, args, parent=ctx.parent)
+        return writer
     if name not in OPERATIONS:
         program = ctx.find_root().command
         if isinstance(program, click.Group) and name in program.list_commands(ctx):
@@ -93,10 +93,10 @@ def _write() -> click.Command:
     """The part of a chain that writes what it has come to: … then write FILE then …"""
     about = options.command("write", help="Write what a chain has come to: … then write FILE then …")
     own = (option for option in declared("write").params.options() if option.name != "output")
-    found: click.Command = options.added(
+    part: click.Command = options.added(
         lambda **_values: None, about, with_options(own), options.argument("output", metavar="FILE")
     )
-    return found
+    return part
 
 
 @cache
@@ -130,8 +130,8 @@ def command(name: str) -> click.Command:
             looks.refuse_needless()
         steps = [_params(declared(part.info_name or ""), part) for part in parts]
         if (files := operation.gathers) is not None:  # inputs behind the first one come before further files
-            gathered = (*shared.inputs[1:], *getattr(steps[0], files))
-            steps[0] = replace(steps[0], **{files: gathered})
+            gathered: dict[str, Any] = {files: (*shared.inputs[1:], *getattr(steps[0], files))}
+            steps[0] = replace(steps[0], **gathered)
             shared = replace(shared, inputs=shared.inputs[:1], below=shared.below[:1])
         process_chain(shared, Chain(*steps), "-".join(part.info_name or "" for part in parts))
 
@@ -141,7 +141,7 @@ def command(name: str) -> click.Command:
     more = [] if extras is None else [extras.options]
     if not any(option.name == "dither" for option in own):
         more.append(options.dithering)
-    found: click.Command = options.added(
+    result: click.Command = options.added(
         run,
         options.command(cls=Derived, examples=operation.examples, groups=groups),
         partial(options.pictures, required=False),
@@ -149,7 +149,7 @@ def command(name: str) -> click.Command:
         *more,
         with_options(own),
     )
-    return found
+    return result
 
 
 def _params(operation: Operation, context: click.Context) -> Params:
@@ -166,7 +166,7 @@ def _usage(context: click.Context) -> Iterator[None]:
     try:
         yield
     except ParameterError as error:
-        from gpuops.batch.reader import check_input
+        from gpuops.batch.access import check_input
 
         if not context.params.get("recursive"):
             for path in filter(os.path.isdir, context.params.get("inputs", ())):

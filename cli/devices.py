@@ -61,10 +61,10 @@ def table(devices: Sequence[DeviceInfo], chosen: Sequence[int]) -> list[str]:
 
     rows = [row(info, chosen) for info in devices]
     header, *lines = columns([*rows[0]], [[*cells.values()] for cells in rows], _WORDS)
-    found = [header]
+    output = [header]
     for line, info in zip(lines, devices, strict=True):
-        found += [line] if info.usable else [line, f"    skipped: {info.reason}"]
-    return found
+        output += [line] if info.usable else [line, f"    skipped: {info.reason}"]
+    return output
 
 
 def paragraphs(devices: Sequence[DeviceInfo], chosen: Sequence[int], width: int) -> list[str]:
@@ -76,13 +76,15 @@ def paragraphs(devices: Sequence[DeviceInfo], chosen: Sequence[int], width: int)
         # Spaces that lines are not broken at keep each figure beside its title.
         told = ", ".join(f"{title} {cell}".replace(" ", "\xa0") for title, cell in others)
         for text in (told, *([] if info.usable else [f"skipped: {info.reason}"])):
-            found = textwrap.wrap(text, width, initial_indent="    ", subsequent_indent="    ")
-            lines += [line.replace("\xa0", " ") for line in found]
+            pieces = textwrap.wrap(text, width, initial_indent="    ", subsequent_indent="    ")
+            lines += [line.replace("\xa0", " ") for line in pieces]
     return lines
 
 
 def row(info: DeviceInfo, chosen: Sequence[int]) -> dict[str, str]:
     """Returns the cells of a device's row by the headings of their columns."""
+    from gpuops.bench.report_formats import three_digits
+
     return {
         " #": f"{'*' if info.index in chosen else ' '}{info.index}",
         "kind": info.kind,
@@ -98,11 +100,6 @@ def row(info: DeviceInfo, chosen: Sequence[int]) -> dict[str, str]:
         "group": str(info.work_group),
         "fp64": "yes" if info.double else "no",
         "fp16": "yes" if info.half else "no",
-        "GB/s": figure(info.copy_gbps),
-        "GFLOP/s": figure(info.gflops),
+        "GB/s": three_digits(info.copy_gbps),
+        "GFLOP/s": three_digits(info.gflops),
     }
-
-
-def figure(value: float | None) -> str:
-    """Returns a measured number with three digits."""
-    return "-" if value is None else f"{value:.0f}" if value >= 100 else f"{value:.3g}"

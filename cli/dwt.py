@@ -72,21 +72,20 @@ def command(shared: Shared, given: Coefficients, denoise: SimpleNamespace) -> No
     _check(shared, given, shrinks, denoise.cycle_spins is not None)
     shrinking = shrink_option(denoise.shrink, denoise.threshold, denoise.denoise_space) if shrinks else None
     if not shrinks and options.given("denoise_space"):
-        raise click.UsageError(
-            "--denoise-space is where coefficients are shrunk: add --shrink or --threshold"
-        )
+        raise click.UsageError("--denoise-space is where coefficients shrink: add --shrink or --threshold")
     keeping = None if given.keep is None else KeepParams(given.keep)
 
     def check(job: Job) -> None:
-        writes_data = job.options.writes_data(job.target)
-        if writes_data and not reconstruct:
-            options.refuse("coefficients are of stored values", "colour")
-            options.refuse("coefficients are stored as they are", *STORAGE)
-        if writes_data and not reconstruct and (integer or shared.dtype != "float"):
+        if reconstruct:
+            return
+        if not job.options.writes_data(job.target):
+            options.refuse("a picture of the pyramid shows the colours", "alpha")
+            return
+        options.refuse("coefficients are of stored values", "colour")
+        options.refuse("coefficients are stored as they are", *STORAGE)
+        if integer or shared.dtype != "float":
             kind = "whole numbers" if integer else "floats"
             options.refuse(f"coefficients are stored as {kind}: no other --dtype", "dtype")
-        elif not writes_data and not reconstruct:
-            options.refuse("a picture of the pyramid shows the colours", "alpha")
 
     from gpuops.batch.coefficients import ToCoefficients
     from gpuops.chain import Chain
@@ -112,13 +111,8 @@ def _tell(job: Job, told: Approximation | None, *, as_json: bool) -> None:
         return
     kept, psnr = told.kept, told.psnr
     if as_json:
-        figures = {
-            "input": printable(job.source),
-            "output": printable(job.target),
-            **vars(kept),
-            "psnr": psnr,
-        }
-        show(json_text(figures))
+        paths = {"input": printable(job.source), "output": printable(job.target)}
+        show(json_text({**paths, **vars(kept), "psnr": psnr}))
         return
     name = "stdout" if job.target == STREAM else printable(job.target)
     share = 100 * kept.kept / kept.coefficients

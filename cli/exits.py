@@ -12,6 +12,8 @@ from types import FrameType
 from gpuops.errors import DeviceError, GpuopsError, ParameterError
 from gpuops.process import signals, standard_error
 
+from .messages import left_behind
+
 # The exit codes.
 SUCCESS, FAILURE, USAGE, NO_DEVICE = range(4)
 # The commands whose exit code 1 says that pictures differ. It is 2 if they could not be compared.
@@ -30,14 +32,11 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
     Not by an exception: raised within a callback from C it would be swallowed, or bring the process down.
     """
-    modules = (sys.modules.get(f"{__package__}.{name}") for name in ("status", "remarks"))
-    left = b"".join(getattr(module, "left_behind", bytes)() for module in modules)
     said = b"clpix: error: interrupted; finished results are kept, nothing is half written\n"
-    standard_error.write(left + said)
+    standard_error.write(left_behind() + said)
     # Before these modules are loaded to their end, no process is started, and no file begun.
     for module, name in (
-        ("gpuops.batch.devices", "end_all"),
-        ("gpuops.batch.cluster", "end_all"),
+        ("gpuops.batch.dispatch", "end_all"),
         ("gpuops.files.drafts", "discard_unfinished"),
     ):
         function = getattr(sys.modules.get(module), name, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -93,19 +93,12 @@ def command(
         options.refuse("only --filter-shape butterworth has an order", "order")
     words = (by.filter, by.cutoff, by.filter_shape, by.order)
     chosen = choices.filter_option(*words) if by.filter else None
-
-    def params(picture: bool) -> choices.SpectrumParams:
-        return choices.SpectrumParams(
-            norm=stored.norm,
-            half=not picture if given.half is None else given.half,
-            shift=picture if given.shift is None else given.shift,
-            window=stored.window,
-            pad=stored.pad,
-            filter=chosen,
-            mask=None if by.mask is None else FileOperand.of(by.mask),
-            precision="single" if picture and stored.precision == "half" else stored.precision,
-            how=choices.FftParams(**vars(how)),
-        )
+    mask = None if by.mask is None else FileOperand.of(by.mask)
+    # Wrong options are reported before any device is sought.
+    numbers = choices.SpectrumParams(
+        **vars(stored), half=given.half is not False, shift=given.shift is True, filter=chosen, mask=mask,
+        how=choices.FftParams(**vars(how)),
+    )  # fmt: skip
 
     def check(job: Job) -> None:
         if job.options.writes_data(job.target) and given.view is None:
@@ -131,7 +124,6 @@ def command(
         options.refuse(
             "a profile has all inputs, also those of outputs that stay", "skip_existing", "update", "resume"
         )
-    numbers = params(False)  # wrong options are reported before any device is sought
 
     from gpuops.batch.access import Access
     from gpuops.batch.spectra import ToSpectrum
@@ -142,21 +134,23 @@ def command(
     for path in also_read:
         Access(path, shared.of_job()).check_second("mask")
     profiled = given.profile is not None
-    work = ToSpectrum(numbers, params(True), given.view, given.peaks or 0, given.axes, profiled)
+    precision = "single" if numbers.precision == "half" else numbers.precision
+    shown = replace(numbers, half=given.half is True, shift=given.shift is not False, precision=precision)
+    work = ToSpectrum(numbers, shown, given.view, given.peaks or 0, given.axes, profiled)
     if given.profile is not None:
         _check_profile(given.profile, overwrite=shared.overwrite)
-    found: list[tuple[str, RadialProfile]] = []
+    profiles: list[tuple[str, RadialProfile]] = []
 
     def tell(job: Job, findings: Findings) -> None:
         _tell(job, findings.peaks, "encoded" if shared.space == "auto" else shared.space)
         if findings.profile is not None:
-            found.append((job.source, findings.profile))
+            profiles.append((job.source, findings.profile))
 
     try:
         process(shared, "fft", work, check=check, also_read=also_read, tell=tell)
     finally:  # also when some inputs failed
-        if given.profile is not None and found:
-            _write_profile(given.profile, found, overwrite=shared.overwrite)
+        if given.profile is not None and profiles:
+            _write_profile(given.profile, profiles, overwrite=shared.overwrite)
 
 
 def _check_profile(path: str, *, overwrite: bool) -> None:
@@ -168,7 +162,7 @@ def _check_profile(path: str, *, overwrite: bool) -> None:
     check_place(path, overwrite=overwrite)
 
 
-def _write_profile(path: str, found: Iterable[tuple[str, RadialProfile]], *, overwrite: bool) -> None:
+def _write_profile(path: str, profiles: Iterable[tuple[str, RadialProfile]], *, overwrite: bool) -> None:
     """Writes the profile of each input."""
     import csv
     from io import StringIO
@@ -178,7 +172,7 @@ def _write_profile(path: str, found: Iterable[tuple[str, RadialProfile]], *, ove
     text = StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(_PROFILE)
-    for source, profile in found:
+    for source, profile in profiles:
         for colour, radius, frequency, samples, mean in profile.rows():
             rows.writerow((source, colour, radius, f"{frequency:.9g}", samples, f"{mean:.9g}"))
     write_text(path, text.getvalue(), overwrite=overwrite)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -60,25 +61,15 @@ class Glows:
             written.refuse("--radii is not for the shape of --kernel, whose pixels are the image's", "kernel")
         usual = {"tonemap": written.get("tonemap", DEFAULT_OPERATOR)}
         params = BloomParams.of_options(written.with_usual(usual))
-        strengths, radii = self._rows(params), self._columns(params)
+        most = 1.0 if params.blend == "energy" else math.inf
+        strengths = _numbers(self.strengths, params.strength, _STRENGTHS, most)
+        # The shape of a kernel has the size that it has.
+        radii = _numbers(self.radii, params.radius, _RADII if params.kernel is None else (1.0,), 1.0)
         for strength in strengths:
             replace(params, strength=strength)  # this checks that it is within the limits
         for radius in radii:
             replace(params, radius=radius)
         return params, GlowSheetParams(strengths, radii, self.tile_width)
-
-    def _rows(self, params: BloomParams) -> tuple[float, ...]:
-        if self.strengths is not None:
-            return numbers_option(self.strengths)
-        most = 1.0 if params.blend == "energy" else math.inf
-        return tuple(params.strength * times for times in _STRENGTHS if params.strength * times <= most)
-
-    def _columns(self, params: BloomParams) -> tuple[float, ...]:
-        if self.radii is not None:
-            return numbers_option(self.radii)
-        if params.kernel is not None:  # which has the size that it has
-            return (params.radius,)
-        return tuple(params.radius * times for times in _RADII if params.radius * times <= 1)
 
     def work(self, shared: Shared, params: BloomParams, sheet: GlowSheetParams) -> GlowSheet:
         """Returns what draws the sheet of every input in place of its result."""
@@ -86,6 +77,13 @@ class Glows:
 
         check_sheet(shared, "bloom")
         return GlowSheet(params, sheet)
+
+
+def _numbers(written: str | None, usual: float, multiples: Iterable[float], most: float) -> tuple[float, ...]:
+    """Returns the numbers that are written, or else multiples of the ``usual`` one up to the ``most``."""
+    if written is not None:
+        return numbers_option(written)
+    return tuple(usual * times for times in multiples if usual * times <= most)
 
 
 #: Adds these options to a command, which receives them as one ``looks`` argument.

@@ -44,7 +44,7 @@ def short(command: Strict, ctx: click.Context, width: int) -> str:
     details = dict.fromkeys(own, Detail.WHOLE)
 
     def lines() -> list[str]:
-        found = _head(command, ctx, width, about)
+        page = _head(command, ctx, width, about)
         name = " ".join(ctx.command_path.split()[1:])
         told = Detail.NAME in details.values()
         for title, group in own.items():
@@ -54,7 +54,7 @@ def short(command: Strict, ctx: click.Context, width: int) -> str:
                 shortened = not told and rows != _rows(texts, width, Detail.WHOLE)
                 told = told or shortened
                 title += f" (`clpix help --all {name}` says more)" if shortened else ""
-                found += [f"{title}:", *rows, ""]
+                page += [f"{title}:", *rows, ""]
         more = {title: group for title, group in own.items() if details[title] == Detail.NAME}
         for title, groups, words in (
             ("More options", more, f"--all {name}"),
@@ -63,8 +63,8 @@ def short(command: Strict, ctx: click.Context, width: int) -> str:
             if groups:
                 names = [(title, " ".join(map(_name, group))) for title, group in groups.items()]
                 rows = _rows(names, width, Detail.WHOLE)
-                found += [f"{title} (`clpix help {words}` explains them):", *rows, ""]
-        return found[:-1]
+                page += [f"{title} (`clpix help {words}` explains them):", *rows, ""]
+        return page[:-1]
 
     first, *later = own or [""]
     steps = [
@@ -108,8 +108,8 @@ def shared_groups(options: Iterable[click.Option]) -> Groups:
     """Returns the options that commands share by the titles of their groups."""
     from .shared import GROUPS  # the list of commands does without it
 
-    found = {option.name: option for option in options}
-    return {title: [found[name] for name in names if name in found] for title, names in GROUPS.items()}
+    by_name = {option.name: option for option in options}
+    return {title: [by_name[name] for name in names if name in by_name] for title, names in GROUPS.items()}
 
 
 def grouped(command: Strict, ctx: click.Context) -> tuple[Groups, Groups]:
@@ -126,10 +126,10 @@ def grouped(command: Strict, ctx: click.Context) -> tuple[Groups, Groups]:
     }
     groups = []
     for table in (command.groups, GROUPS):
-        found = {
+        titles = {
             title: [given.pop(name) for name in names if name in given] for title, names in table.items()
         }
-        groups.append({title: members for title, members in found.items() if members})
+        groups.append({title: members for title, members in titles.items() if members})
     own, shared = groups
     if given:
         own[_OTHERS] = list(given.values())
@@ -145,11 +145,11 @@ def _head(command: click.Command, ctx: click.Context, width: int, about: Iterabl
     return [*lines, "", *examples(getattr(command, "examples", ()), width)]
 
 
-def examples(found: Sequence[str], width: int) -> list[str]:
+def examples(texts: Sequence[str], width: int) -> list[str]:
     """Returns the lines of a page's examples, with an empty one behind them."""
-    if not found:
+    if not texts:
         return []
-    return ["Examples:", *(line for text in found for line in folded(text, width)), ""]
+    return ["Examples:", *(line for text in texts for line in folded(text, width)), ""]
 
 
 def folded(text: str, width: int) -> list[str]:
@@ -167,8 +167,8 @@ def folded(text: str, width: int) -> list[str]:
 
 def _sections(groups: Groups, ctx: click.Context, width: int) -> list[str]:
     lines: list[str] = []
-    for title, found in groups.items():
-        lines += [f"{title}:", *_rows([_texts(one, ctx) for one in found], width, Detail.WHOLE), ""]
+    for title, group in groups.items():
+        lines += [f"{title}:", *_rows([_texts(one, ctx) for one in group], width, Detail.WHOLE), ""]
     return lines[:-1]
 
 
@@ -198,12 +198,12 @@ def _rows(pairs: Sequence[tuple[str, str]], width: int, detail: Detail) -> list[
     column = max((len(names) for names, _ in pairs if len(names) <= _NAMES), default=0) + 4
     lines = []
     for names, text in pairs:
-        found = _wrapped(text, width - column, detail)
+        pieces = _wrapped(text, width - column, detail)
         if len(names) > column - 4:
             lines.append(f"  {names}")
         else:
-            lines.append(f"  {names:<{column - 2}}{found.pop(0)}".rstrip())
-        lines += [" " * column + line for line in found]
+            lines.append(f"  {names:<{column - 2}}{pieces.pop(0)}".rstrip())
+        lines += [" " * column + line for line in pieces]
     return lines
 
 

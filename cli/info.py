@@ -54,9 +54,9 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     from gpuops.files.streams import from_stream, printable
     from gpuops.params.files import STREAM
 
-    from .checks import check_apart, check_stdin
     from .exits import FAILURE
     from .messages import complain, failure
+    from .outputs import check_apart, check_stdin
     from .pipeline import open_gpu, reporting
 
     check_stdin(*shared.inputs)
@@ -87,9 +87,9 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
                 listed.append(describe.as_json(path, fmt, told, measured, histogram=histogram))
                 continue
             lines = list(describe.as_text(path, fmt, told))
-            for name, found in measured.items():
-                lines += describe.table(found, name)
-                lines += describe.chart(found) if histogram else ()
+            for name, figures in measured.items():
+                lines += describe.table(figures, name)
+                lines += describe.chart(figures) if histogram else ()
             lines += [describe.NOTE] if measured else []
             click.echo("\n".join(map(visible, lines)))
         if as_json:
@@ -109,7 +109,7 @@ def _measured(
     with gpu.phase("compute"):
         for _ in range(job.repeat):
             if isinstance(content, NamedArrays):
-                found = numbers(gpu, path, content)
+                figures = numbers(gpu, path, content)
             else:
-                found = {"": file_statistics.measured(gpu, path, content, job)}
-    return found
+                figures = {"": file_statistics.measured(gpu, path, content, job)}
+    return figures

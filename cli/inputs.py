@@ -15,7 +15,7 @@ import click
 from gpuops import files, notes
 from gpuops.errors import FileError, ParameterError
 from gpuops.files import locations
-from gpuops.params.files import STREAM
+from gpuops.params.files import STREAM, read_bytes
 
 from .messages import complain, missing
 from .shared import Shared
@@ -39,8 +39,8 @@ def listed(shared: Shared) -> Shared:
     lists = [path[1:] for path in shared.inputs if path.startswith(_LIST)]
     lists += [] if shared.from0 in (None, STREAM) else [str(shared.from0)]
     inputs, below = tuple(path for path, _ in pairs), tuple(folder for _, folder in pairs)
-    found = replace(shared, inputs=inputs, lists=tuple(lists), below=below)
-    return found if shared.frames is None else _by_frames(found, shared.frames)
+    options = replace(shared, inputs=inputs, lists=tuple(lists), below=below)
+    return options if shared.frames is None else _by_frames(options, shared.frames)
 
 
 def _by_frames(shared: Shared, wanted: str) -> Shared:
@@ -54,7 +54,7 @@ def _by_frames(shared: Shared, wanted: str) -> Shared:
         raise ParameterError("--frames and --layer both say what of a file is taken: leave out one")
     from gpuops.files import animations
 
-    found: list[tuple[str, str, int, str | None]] = []
+    frames: list[tuple[str, str, int, str | None]] = []
     failed = 0
     for path, below in zip(shared.inputs, shared.below, strict=True):
         if path == STREAM or locations.is_address(path):
@@ -62,7 +62,7 @@ def _by_frames(shared: Shared, wanted: str) -> Shared:
         try:
             with notes.to(lambda _text: None) if shared.quiet else nullcontext():
                 count = animations.count(path)
-            found += [
+            frames += [
                 (path, below, frame, animations.layer_of(path, frame, count))
                 for frame in _chosen(path, count, wanted, *match.groups())
             ]
@@ -71,9 +71,9 @@ def _by_frames(shared: Shared, wanted: str) -> Shared:
                 raise
             failed += 1
             complain("error", error)
-    if not found:
+    if not frames:
         raise FileError(f"{failed} of {failed} inputs failed")
-    inputs, folders, numbers, layers = zip(*found, strict=True)
+    inputs, folders, numbers, layers = zip(*frames, strict=True)
     return replace(shared, inputs=inputs, below=folders, frame_of=numbers, layer_of=layers, failed=failed)
 
 
@@ -110,14 +110,7 @@ def _lines(path: str) -> Iterator[str]:
 
 def _text(path: str) -> str:
     """Returns the text of a list, without a byte order mark. Bytes that are no text are kept as they are."""
-    try:
-        if path == STREAM:
-            content = sys.stdin.buffer.read()
-        else:
-            with open(path, "rb") as file:
-                content = file.read()
-    except OSError as error:
-        raise FileError(f"{path}: the list of inputs cannot be read ({error.strerror})") from None
+    content = sys.stdin.buffer.read() if path == STREAM else read_bytes(path)
     return os.fsdecode(content.removeprefix(codecs.BOM_UTF8))
 
 
@@ -132,10 +125,10 @@ def _within(path: str, shared: Shared) -> Iterable[tuple[str, str]]:
         return [(address, "") for address in locations.matching(path)]
     if path == STREAM or not shared.recursive or not os.path.isdir(path):
         return [(path, "")]
-    found = list(_walk(path, _folder_of(shared.output)))
-    if not found:
+    pairs = list(_walk(path, _folder_of(shared.output)))
+    if not pairs:
         raise FileError(f"{path}: there are no files in this folder that could be read")
-    return found
+    return pairs
 
 
 def _walk(top: str, without: str) -> Iterator[tuple[str, str]]:

@@ -13,11 +13,10 @@ from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.contact_sheet import TILE_WIDTH, ContactSheetParams, stops_option
 from gpuops.params.files import STREAM
 from gpuops.params.lut import LutParams
-from gpuops.params.operator import OPERATOR_OR_LUT
-from gpuops.params.operators import LOCAL, OPERATORS, WHITE
+from gpuops.params.operators import LOCAL, OPERATOR_OR_LUT, OPERATORS, WHITE
 
-from . import naming
 from .options import collected, refuse
+from .outputs import outputs_of
 from .shared import Shared, file_option, flag, option
 
 if TYPE_CHECKING:
@@ -144,20 +143,15 @@ class Looks:
 
 def check_sheet(shared: Shared, name: str) -> None:
     """Refuses what has no meaning for a contact sheet, and outputs that are no pictures; ``name`` is the command's."""
-    from gpuops import files
-
     refuse("a contact sheet is of Rec. 709's light", "working")
     refuse("a contact sheet is not dithered", "dither", "output_dither")
     refuse("a contact sheet is no light", "gain_map")
     if shared.dtype != "uint8":
         refuse("a contact sheet has 8 bits", "dtype")
-    for output in naming.outputs_of(shared, name):
-        if output != STREAM:
-            fmt = files.format_of(output)
-        elif shared.format is not None:
-            fmt = files.format_named(shared.format)
-        else:
+    for output in outputs_of(shared, name):
+        if output == STREAM and shared.format is None:
             continue  # such a path is refused elsewhere
+        fmt = shared.of_job().format_of(output)
         if not fmt.is_for_display:
             raise ParameterError(
                 f"{output}: a contact sheet is a picture of 8 bits, which {fmt} is not for: "

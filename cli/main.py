@@ -14,7 +14,7 @@ import click
 from gpuops import notes
 from gpuops.errors import GpuopsError
 from gpuops.ops import OPERATIONS
-from gpuops.process import heap, standard_error
+from gpuops.process import memory, standard_error
 
 from . import exits
 from .commands import CommandGroup
@@ -73,8 +73,8 @@ class Commands(CommandGroup):
         from click.shell_completion import CompletionItem
 
         known = (item for item in COMMANDS.items() if item[0].startswith(incomplete))
-        found = [CompletionItem(name, help=text) for name, text in known]
-        return found or super().shell_complete(ctx, incomplete)
+        items = [CompletionItem(name, help=text) for name, text in known]
+        return items or super().shell_complete(ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -104,9 +104,7 @@ def _usage(error: click.ClickException) -> str:
     if isinstance(error, click.MissingParameter) and error.param is not None and error.param.name == "output":
         text += ": name the output, such as -o out.png"
     context = getattr(error, "ctx", None)
-    if context is None:
-        return text
-    return f"{text} (see {context.command_path.strip()} --help)"
+    return text if context is None else f"{text} (see {context.command_path.strip()} --help)"
 
 
 def _occupy_standard_streams() -> None:
@@ -132,7 +130,7 @@ def main(args: list[str] | None = None) -> None:
     _occupy_standard_streams()
     # There is nothing here for numpy's threads to do, and signals that they took while drivers load might get lost.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    heap.keep_freed()
+    memory.keep_freed()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # clpix tells its warnings as notes
     exits.handle_signals()

@@ -11,8 +11,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from . import commands, types
-from .shared import DITHER, GROUPS, STORAGE, Shared
+from . import commands
+from .shared import DITHER, GROUPS, STORAGE, ChoiceType, Shared, TextType
 
 # The declaration of a command: click.command, with the kind of commands that takes nothing in silence.
 command = functools.partial(click.command, cls=commands.Command)
@@ -105,14 +105,14 @@ def click_option(name: str, spellings: Sequence[str] = (), **how: Any) -> Callab
     if isinstance(how.get("default"), bool):
         how["is_flag"] = True
     elif isinstance(kind, Collection):
-        how |= {"type": types.ChoiceType(kind), "metavar": None}
+        how |= {"type": ChoiceType(kind), "metavar": None}
     elif (kind is str or isroutine(kind)) and not (how.get("count") or "/" in spellings[-1]):
-        how["type"] = types.TextType(kind)
+        how["type"] = TextType(kind)
     return click.option(*spellings, name, **how)
 
 
 #: Declares an argument of a command, such as a file.
-argument = functools.partial(click.argument, type=types.TextType())
+argument = functools.partial(click.argument, type=TextType())
 
 
 def adding(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -150,7 +150,7 @@ def pictures(command: Any, *, required: bool = True) -> Any:
     If -o is not ``required`` by click, the command asks for it itself.
     """
     how = {"required": True} if required else {"more": "  [required]"}
-    others = ("overwrite", "format", *_SHARED, "frames", *GROUPS["Many inputs"], "scratch")
+    others = ("overwrite", "format", *_SHARED, "drop_layers", "frames", *GROUPS["Many inputs"], "scratch")
     all_options = [inputs, declared("output", **how), *map(declared, others)]
     return gathered("shared", _listed, names(Shared), all_options)(command)
 

@@ -13,30 +13,41 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuops import files, notes
-from gpuops.batch.job import Job
+from gpuops.batch.access import check_source
+from gpuops.batch.job import Job, Work, shard
+from gpuops.batch.journal import Journal
 from gpuops.batch.pipeline import Done, run_jobs
-from gpuops.batch.reader import check_source
-from gpuops.batch.shards import shard
+from gpuops.chain import Chain
 from gpuops.errors import FileError, ParameterError, masked
-from gpuops.files.formats import is_of_video
+from gpuops.files.drafts import draft_folder
+from gpuops.files.formats import holds_animation, is_of_video
 from gpuops.files.locations import is_address
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
+from gpuops.profile import Report, process_age
 
-from . import animations, batches, clusters, naming, remarks, sequences, status, videos
-from .checks import check_apart, check_dump, check_output, check_scratch, check_stdin, check_stream
+from . import batches, sequences
 from .exits import FAILURE
-from .messages import complain, failure, say, warn
+from .messages import complain, failure, notes_at_end, progress_of, say, take_notes, warn
 from .options import refuse
+from .outputs import (
+    check_apart,
+    check_depth,
+    check_dump,
+    check_output,
+    check_scratch,
+    check_stdin,
+    check_storage,
+    check_stream,
+    levels_of,
+    outputs_of,
+    without_empty_folders,
+)
 from .shared import Shared
 
 if TYPE_CHECKING:
-    from gpuops.batch.job import Work
-    from gpuops.batch.journal import Journal
-    from gpuops.chain import Chain
     from gpuops.device import DeviceInfo
     from gpuops.gpu import Gpu
-    from gpuops.profile import Report
 
 
 def process(
@@ -57,22 +68,22 @@ def process(
     What can be known to fail is refused before the device is even opened.
     """
     taken = files.Identities((*shared.inputs, *shared.lists, *also_read))
-    if animations.is_wanted(shared):
+    if _is_animation(shared):
         check_apart(taken, [shared.output or ""])
         again = partial(process, op=op, work=work, also_read=also_read, check=check, tell=tell)
-        animations.make(shared, again, taken, writes=bool(asides))
+        _animate(shared, again, taken, writes=bool(asides))
         return
     with reporting(shared) as report:
         opening = cache(partial(open_gpu, shared, report))
         if is_of_video(shared.output or ""):
             check_apart(taken, [shared.output or ""])
-            videos.make(shared, work, opening, report, tell, taken, writes=bool(asides))
+            sequences.make_video(shared, work, opening, report, tell, taken, writes=bool(asides))
             return
         batches.check(shared)
-        clusters.check(shared)
+        batches.check_cluster(shared)
         check_stdin(*shared.inputs, *also_read)
         check_scratch(shared)
-        outputs = naming.outputs_of(shared, op)
+        outputs = outputs_of(shared, op)
         written = [*outputs, *(path for paths in (asides or {}).values() for path in paths)]
         check_apart(taken, (path for path in written if path != STREAM))
         if STREAM in outputs:
@@ -87,7 +98,7 @@ def process(
             Job(path, work, output, (asides or {}).get(output, ()), how)
             for path, output, how in zip(shared.inputs, outputs, hows, strict=True)
         ]
-        levels = dict(zip(outputs, map(naming.levels, shared.below), strict=True))
+        levels = dict(zip(outputs, map(levels_of, shared.below), strict=True))
         settled = sequences.sequence(shared, report, jobs)
         if shared.shard is not None:
             jobs = shard(jobs, shared.shard)
@@ -105,7 +116,7 @@ def process(
             todo = list(_passing(wanted, lambda job: check_source(job.source)))
             for job in todo:
                 check(job)
-            with naming.without_empty_folders([job.target for job in todo]):
+            with without_empty_folders([job.target for job in todo]):
 
                 def check_target(job: Job) -> None:
                     one = replace(shared, overwrite=job.options.overwrite)
@@ -121,6 +132,65 @@ def process(
             complain("error", f"{failed} of {lost + len(wanted)} inputs failed")
     if failed:
         click.get_current_context().exit(FAILURE)
+
+
+def _is_animation(shared: Shared) -> bool:
+    """Says whether all frames go to one file: its name has no field, and its format holds animations."""
+    output = shared.output or ""
+    one = not output.endswith(os.sep) and not os.path.isdir(output) and "{" not in output
+    return bool(shared.frame_of) and one and holds_animation(output)
+
+
+def _animate(
+    shared: Shared, each: Callable[[Shared], None], inputs: files.Identities, *, writes: bool
+) -> None:
+    """Makes an animation; ``each`` does the work on frames, and ``writes`` says that it writes pictures on the way.
+
+    ``inputs``: files that it may not overwrite.
+    """
+    from gpuops.files import animations
+
+    refuse(
+        "an animation is written as a whole",
+        *("skip_existing", "update", "journal", "resume", "shard", "cluster", "format"),
+    )
+    if writes:
+        raise click.UsageError(
+            "a step that writes frames on the way needs numbered outputs, such as {frame}.png"
+        )
+    if len(set(shared.inputs)) > 1:
+        raise click.UsageError("an animation is made of the frames of one file: give -o a folder for several")
+    assert shared.output is not None
+    fmt = files.check_output(shared.output, overwrite=shared.overwrite, inputs=inputs)
+    check_depth(shared, fmt if fmt.join else replace(fmt, name=f"animated {fmt}", dtypes=("uint8",)))
+    check_storage(shared, shared.output)
+    if fmt.join is not None:
+        _join_pages(shared, each, fmt)
+        return
+    output, storage = shared.output, shared.of_job().storage
+    shared = replace(shared, quality=None, subsampling=None, compression=None)  # they are the animation's
+    with draft_folder() as folder:
+        drafts = os.path.join(folder, "{frame}.png")
+        each(replace(shared, output=drafts, draft_of=output, dtype="uint8", overwrite=False))
+        pictures = [os.path.join(folder, f"{frame:04d}.png") for frame in shared.frame_of]
+        timing = animations.timing(shared.inputs[0], shared.frame_of)
+        animations.join(output, pictures, timing, overwrite=shared.overwrite, storage=storage)
+
+
+def _join_pages(shared: Shared, each: Callable[[Shared], None], fmt: files.Format) -> None:
+    """Makes a file of pages; ``each`` does the work on them."""
+    from gpuops.files import animations
+    from gpuops.files.output import atomic
+
+    output, source = shared.output, shared.inputs[0]
+    assert output is not None and fmt.join is not None
+    with draft_folder() as folder:
+        drafts = os.path.join(folder, f"{{frame}}{fmt.extension}")
+        each(replace(shared, output=drafts, draft_of=output, overwrite=False))
+        pages = [os.path.join(folder, f"{frame:04d}{fmt.extension}") for frame in shared.frame_of]
+        whole = [*shared.frame_of] == [*range(animations.count(source))]
+        with atomic(output, overwrite=shared.overwrite) as temporary:
+            fmt.join(temporary, pages, source if whole else "")
 
 
 def _passing(jobs: Iterable[Job], check: Callable[[Job], None]) -> Iterator[Job]:
@@ -143,13 +213,13 @@ def _run(
 ) -> int:
     """Does the jobs. Returns how many failed."""
     failed = 0
-    telling = status.progress(len(jobs), wanted=shared.progress, quiet=shared.quiet)
-    with remarks.told_at_end(), telling as progress:
+    telling = progress_of(len(jobs), wanted=shared.progress, quiet=shared.quiet)
+    with notes_at_end(), telling as progress:
         noting = {} if journal is None else {"begin": journal.begin, "end": journal.end}
         for done in _results(shared, opening, jobs, **noting):
             done.notes[:] = (type(text)(_shown(shared, done.job, text)) for text in done.notes)
             if not shared.quiet:
-                remarks.take(done, at_once=len(jobs) == 1 or shared.verbose > 0)
+                take_notes(done, at_once=len(jobs) == 1 or shared.verbose > 0)
             if done.error is None:
                 tell(done.job, done.told)
             else:
@@ -168,8 +238,8 @@ def _results(
     Many small pictures are done by several processes on one device. A cluster has its own devices. ``noting``: what is
     given each job that begins and what became of it, as for :func:`gpuops.batch.pipeline.run_jobs`.
     """
-    if shared.cluster is not None and not clusters.processes(shared):
-        return clusters.results(shared, jobs, **noting)
+    if shared.cluster is not None and not batches.processes(shared):
+        return batches.results(shared, jobs, **noting)
     how = {"at_once": shared.jobs, "memory": shared.memory, **noting}
     devices = _devices(shared, jobs)
     if not devices:
@@ -190,7 +260,7 @@ def _devices(shared: Shared, jobs: Sequence[Job]) -> list[DeviceInfo]:
 
     Times, dumps and limits of memory are those of one process.
     """
-    count = clusters.processes(shared)
+    count = batches.processes(shared)
     if len(jobs) == 1 and not count:
         return []
     from gpuops.device import names_several, select, select_all
@@ -201,7 +271,7 @@ def _devices(shared: Shared, jobs: Sequence[Job]) -> list[DeviceInfo]:
             return devices
         if any((shared.timing, shared.timing_file, shared.dump_kernels, shared.memory, shared.device_memory)):
             return []
-        from gpuops.batch.processes import processes_for
+        from gpuops.batch.dispatch import processes_for
 
         count = processes_for(jobs, shared.jobs or files.threads.count())
         if count == 1:
@@ -270,8 +340,6 @@ def reporting(shared: Shared) -> Iterator[Report | None]:
         if not shared.timing and not shared.timing_file:
             yield None
             return
-        from gpuops.profile import Report, process_age
-
         report = Report()
         age = process_age()
         if age is not None:  # what Python and the imports took before this line

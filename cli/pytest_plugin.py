@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .suites import Device
 
 # Where outcomes of this process are kept until its end.
-_FOUND = pytest.StashKey["list[Outcome]"]()
+_OUTCOMES = pytest.StashKey["list[Outcome]"]()
 # The key under which a worker of xdist hands its outcomes to the main process.
 _SENT = "clpix_outcomes"
 # Options, and the names of the same in an ini file.
@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "clpix(name=None, **thresholds): thresholds of clpix_regress, such as max_flip=0.02 or fail=0.01",
     )
-    config.stash[_FOUND] = []
+    config.stash[_OUTCOMES] = []
 
 
 def _option(config: pytest.Config, name: str) -> str | None:
@@ -87,9 +87,7 @@ class RegressFixture:
         __tracebackhide__ = True
         from gpuops.params.comparing import Comparing
         from gpuops.params.thresholds import Thresholds
-        from gpuops.regress.folders import pairs
-        from gpuops.regress.judge import judge
-        from gpuops.regress.references import references
+        from gpuops.regress.judge import judge, pairs
 
         node = self._request.node
         config = node.config
@@ -103,12 +101,12 @@ class RegressFixture:
         folder = Path(_option(config, "results") or config.rootpath / ".clpix-regress" / "pytest")
         result = _write(picture, folder / name)
         inside = result.relative_to(folder).as_posix()
-        known = references(str(where))
+        known, places = self._device.references(str(where))
         if config.getoption("--clpix-update"):
             known.accept({inside: str(result)})
-        found = pairs(folder, known, self._device.places(known), {inside})
-        (outcome,) = judge(found, Comparing(), lambda _name: limits, self._device.open, jobs=1)
-        config.stash[_FOUND].append(outcome)
+        one_pair = pairs(folder, known, places, {inside})
+        (outcome,) = judge(one_pair, Comparing(), lambda _name: limits, self._device.open, jobs=1)
+        config.stash[_OUTCOMES].append(outcome)
         node.user_properties.append((f"clpix {inside}", outcome.status))
         if not outcome.good and outcome.status != "warned":
             pytest.fail(_message(outcome, str(where)), pytrace=False)
@@ -125,7 +123,6 @@ def _write(picture: Any, path: Path) -> Path:
     import numpy as np
 
     from gpuops import files
-    from gpuops.errors import ParameterError
     from gpuops.regress.references import put
 
     if isinstance(picture, str | os.PathLike):
@@ -136,27 +133,20 @@ def _write(picture: Any, path: Path) -> Path:
     pixels = np.asarray(picture)
     if pixels.ndim == 2:
         pixels = pixels[..., None]
-    if pixels.ndim != 3 or pixels.dtype.name not in ("uint8", "uint16", "float16", "float32"):
-        raise ParameterError(
-            "a picture is (height, width) or (height, width, channels) of uint8, uint16, float16 or float32, "
-            f"not {pixels.shape} {pixels.dtype}"
-        )
-    light = pixels.dtype.kind == "f"
+    light, alpha = pixels.dtype.kind == "f", pixels.shape[2:] in ((2,), (4,))
+    made = files.Picture(np.ascontiguousarray(pixels), alpha=alpha, linear=light)
     if not files.is_of_picture(path):
         path = path.with_name(f"{path.name}{'.exr' if light else '.png'}")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
-    picture = files.Picture(np.ascontiguousarray(pixels), alpha=pixels.shape[2] in (2, 4), linear=light)
-    files.write(path, picture)
+    files.write(path, made)
     return path
 
 
 def _message(outcome: Outcome, references: str) -> str:
-    lines = [f"{outcome.name} {outcome.status}" + (f": {outcome.message}" if outcome.message else "")]
-    lines += [f"  {limit.name}: {limit.value:.6g} against {limit.limit:.6g}" for limit in outcome.missed]
-    if outcome.worst is not None:
-        worst = outcome.worst
-        lines.append(f"  worst pixel {worst.x},{worst.y}: {worst.result} in place of {worst.reference}")
+    from .suites import line_of
+
+    lines = [line_of(outcome)]
     if outcome.result is not None:
         lines.append(f"  result: {outcome.result.path}")
     lines.append(f"  references: {references} (--clpix-update makes results the references)")
@@ -181,21 +171,20 @@ def pytest_testnodedown(node: Any, error: object) -> None:
     """Takes the outcomes of a worker of xdist that has ended."""
     sent = getattr(node, "workeroutput", {}).get(_SENT)
     if sent:
-        from gpuops.regress.report import from_json
+        from gpuops.regress.outcome import from_json
 
-        node.config.stash[_FOUND].extend(from_json(sent).outcomes)
+        node.config.stash[_OUTCOMES].extend(from_json(sent).outcomes)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    found = session.config.stash[_FOUND]
+    outcomes = session.config.stash[_OUTCOMES]
     sent = getattr(session.config, "workeroutput", None)
     target = _option(session.config, "report")
-    if not found or (sent is None and target is None):
+    if not outcomes or (sent is None and target is None):
         return
-    from gpuops.regress.outcome import Run
-    from gpuops.regress.report import to_json
+    from gpuops.regress.outcome import Run, to_json
 
-    run = Run(sorted(found, key=lambda outcome: outcome.name), {"command": ["pytest"]})
+    run = Run(sorted(outcomes, key=lambda outcome: outcome.name), {"command": ["pytest"]})
     if sent is not None:  # this is a worker
         sent[_SENT] = to_json(run)
         return

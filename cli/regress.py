@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from gpuops.errors import ParameterError, visible
+from gpuops.errors import FileError, ParameterError, visible
 
 from . import commands, options, suites
 from .audit import audit
-from .calibrate import calibrate
-from .comparing import GivenOptions, comparing
+from .compare import GROUPS, GivenOptions, comparing
 from .messages import near
-from .shared import flag, option
-from .suites import LAST, STATE, Device, Telling, check_outputs, folder_and_pictures, is_ci
+from .shared import flag, option, shown
+from .suites import (
+    JOBS,
+    LAST,
+    STATE,
+    Device,
+    ReadingOptions,
+    Telling,
+    check_outputs,
+    folder_and_pictures,
+    refuse_in_ci,
+)
 
 if TYPE_CHECKING:
     from gpuops.regress.manifest import Case, Suite
@@ -34,8 +44,8 @@ class RegressGroup(commands.CommandGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        name, found, rest = super().resolve_command(ctx, args)
-        return "" if name == _FOLDERS else name, found, rest
+        name, subcommand, rest = super().resolve_command(ctx, args)
+        return "" if name == _FOLDERS else name, subcommand, rest
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         known = self.list_commands(ctx)
@@ -121,17 +131,14 @@ def folders(telling: Telling, given: GivenOptions, results: str, references: str
     The exit code is 0 if all are alike within the thresholds, or equal if there are none. It is 1 if some differ, and 2
     if some could not be compared, are missing, or have no reference.
     """
-    from gpuops.regress.folders import pairs
-    from gpuops.regress.judge import judge
-    from gpuops.regress.references import references as open_references
+    from gpuops.regress.judge import judge, pairs
 
     with Device(telling.device) as device:
-        known = open_references(references)
         check_outputs((*folder_and_pictures(results), *folder_and_pictures(references), given.how.mask or ""))
-        found = pairs(results, known, device.places(known))
+        files = pairs(results, *device.references(references))
         how, limits = given.of(telling), given.thresholds
         jobs = telling.jobs or min(_READERS, os.cpu_count() or 1)
-        seen = judge(found, how, lambda _name: limits, device.open, jobs=jobs, memory=telling.memory)
+        seen = judge(files, how, lambda _name: limits, device.open, jobs=jobs, memory=telling.memory)
         suites.finish(telling, seen, device, {"results": results, "references": references})
 
 
@@ -156,13 +163,12 @@ def run(telling: Running, given: GivenOptions, suite: str, names: tuple[str, ...
     With --across-devices there are no references: each case runs on every device, and the results of any two are
     compared. Without thresholds on the command line they may differ by one level of 16 bits.
     """
-    from gpuops.batch.shards import shard as of_shard
+    from gpuops.batch.job import shard as of_shard
     from gpuops.regress import manifest
     from gpuops.regress.cases import outcomes
-    from gpuops.regress.references import references as open_references
 
-    found = manifest.load(suite)
-    cases = manifest.select(found.cases, names, telling.tags)
+    content = manifest.load(suite)
+    cases = manifest.select(content.cases, names, telling.tags)
     if telling.shard is not None:
         cases = of_shard(cases, telling.shard)
     if telling.failed_first:
@@ -171,67 +177,51 @@ def run(telling: Running, given: GivenOptions, suite: str, names: tuple[str, ...
     out = Path(telling.results or f"{STATE}/results")
     words = (word for case in cases for word in (*case.inputs, *case.arguments))
     check_outputs(
-        (suite, *(str(found.folder / word) for word in words), *folder_and_pictures(found.references)),
+        (suite, *(str(content.folder / word) for word in words), *folder_and_pictures(content.references)),
         (str(out / output) for case in cases for output in case.outputs),
     )
     if telling.across_devices:
         if telling.memory is not None:
-            raise click.UsageError(
-                "--memory does not go with --across-devices, which compares whole pictures"
-            )
-        _across(telling, given, found, cases, out)
+            raise click.UsageError("--across-devices compares whole pictures: leave out --memory")
+        _across(telling, given, content, cases, out)
         return
-    references = open_references(found.references)
     with Device(telling.device) as device:
         seen = outcomes(
-            found,
-            cases,
-            out,
-            references,
-            device.places(references),
-            given.of(telling),
-            device.open,
-            over=given.thresholds,
-            jobs=telling.jobs or os.cpu_count() or 1,
-            memory=telling.memory,
-        )
-        about = {"suite": suite, "results": str(out), "references": found.references}
+            content, cases, out, *device.references(content.references), given.of(telling), device.open,
+            over=given.thresholds, jobs=telling.jobs or os.cpu_count() or 1, memory=telling.memory,
+        )  # fmt: skip
+        about = {"suite": suite, "results": str(out), "references": content.references}
         suites.finish(telling, seen, device, about)
 
 
 def _across(telling: Telling, given: GivenOptions, suite: Suite, cases: list[Case], out: Path) -> None:
     """Runs cases on every device, tells who agrees with whom, and exits."""
     from gpuops.device import list_devices
-    from gpuops.regress import agreement as devices
+    from gpuops.regress import agreement, references
     from gpuops.regress.cases import run_cases
-    from gpuops.regress.references import slug
 
     usable = [info for info in list_devices() if info.usable]
     names = [f"{info.index}: {info.name} ({info.platform})" for info in usable]
     if len(usable) < 2:
-        raise ParameterError(
-            f"there {'is one device' if usable else 'are no devices'} here: nothing to compare"
-        )
+        raise ParameterError(f"there {'is one device' if usable else 'are no devices'}: nothing to compare")
     made: dict[str, dict[str, str]] = {name: {} for case in cases for name in case.outputs}
     errors: dict[str, dict[str, str]] = {name: {} for name in made}
     for info, device in zip(usable, names, strict=True):
-        folder = out / f"{info.index}-{slug(info.name)}"
+        folder = out / f"{info.index}-{references.slug(info.name)}"
         environment = {"CLPIX_DEVICE": str(info.index)}
         for one in run_cases(cases, suite.folder, folder, telling.jobs or os.cpu_count() or 1, environment):
             for name in one.case.outputs:
                 into = errors if one.error else made
                 into[name][device] = one.error or str(folder / name)
-    with Device(telling.device) as device_:
+    with Device(telling.device) as opened:
         how = replace(given.of(telling), metrics=given.metrics or ("max",))
-        found = [
-            devices.agreement(device_.open(), name, made[name], given.thresholds, how, errors[name])
-            for name in made
-        ]
-    for line in devices.table(found, names):
+        compared = partial(agreement.agreement, opened.open(), thresholds=given.thresholds, how=how)
+        pictures = [compared(name, of, errors=errors[name]) for name, of in made.items()]
+    for line in agreement.table(pictures, names):
         click.echo(visible(line))
-    apart = sum(not one.good for one in found)
-    click.echo(f"{len(found)} pictures on {len(names)} devices: {apart} differ" if apart else
-               f"{len(found)} pictures on {len(names)} devices: all agree")  # fmt: skip
+    apart = sum(not one.good for one in pictures)
+    verdict = f"{apart} differ" if apart else "all agree"
+    click.echo(f"{len(pictures)} pictures on {len(names)} devices: {verdict}")
     click.get_current_context().exit(1 if apart else 0)
 
 
@@ -252,15 +242,12 @@ def accept(how: Accepting, names: tuple[str, ...]) -> None:
     NAMES are names of pictures, or patterns. Without them, all results are taken that are new, renamed or differ. A
     result that has changed since the run is refused, and so is one that is no picture.
     """
-    from gpuops.regress import acceptance
-    from gpuops.regress.references import references as open_references
-    from gpuops.regress.references import slug
+    from gpuops.regress import acceptance, references
 
-    if is_ci() and not (how.in_ci or how.dry_run):
-        raise click.UsageError(
-            "this is a CI job (CI is set), and would approve its own results: use --in-ci if it may"
-        )
-    if how.place is not None and not slug(how.place):
+    if not (how.in_ci or how.dry_run):
+        refuse_in_ci("use --in-ci if it may")
+    place = how.place and references.slug(how.place)
+    if place == "":
         raise ParameterError(f"--for {how.place}: is no name of a device or platform; give one such as linux")
     seen = suites.last(how.source or LAST)
     target = how.references or (seen.context.get("references") if how.source is None else None)
@@ -269,14 +256,14 @@ def accept(how: Accepting, names: tuple[str, ...]) -> None:
             f"{how.source or LAST}: a report does not choose which folder changes: name it by --references"
         )
     chosen = acceptance.choose(seen, names, remove_missing=how.remove_missing)
-    into = open_references(str(target))
+    into = references.references(str(target))
     if how.dry_run:
         acceptance.check(seen, chosen, into)
         for name, path in chosen.items():
             what = f"remove {name}" if path is None else f"accept {name} from {path}"
             click.echo(visible(f"would {what}"))
         return
-    changed = acceptance.accept(seen, chosen, into, how.place and slug(how.place), recompress=how.recompress)
+    changed = acceptance.accept(seen, chosen, into, place, recompress=how.recompress)
     for name in changed:
         click.echo(visible(f"{'removed' if chosen[name] is None else 'accepted'} {name}"))
     click.echo(visible(f"{len(changed)} of {len(chosen)} references changed in {target}"))
@@ -285,4 +272,60 @@ def accept(how: Accepting, names: tuple[str, ...]) -> None:
 
 
 command.add_command(audit)
-command.add_command(calibrate)
+
+
+@dataclass(frozen=True)
+class Calibrating(ReadingOptions):
+    """The options of this command."""
+
+    runs: int = shown(5, "How often to run the cases.", "N", type=click.IntRange(2))
+    margin: float = shown(2.0, "Allow M times the noise.", "M", type=float)
+    variance: bool = flag("Write references for pictures with noise: the mean of the runs, and its variance.")
+    jobs: int | None = JOBS
+
+
+@command.command(
+    short_help="Thresholds from measured noise",
+    examples=(
+        "clpix regress calibrate suite.toml",
+        "clpix regress calibrate suite.toml soft --runs 3",
+        "clpix regress calibrate suite.toml --runs 2 --margin 4",
+    ),
+    groups={"Noise": ("runs", "margin", "variance"), **GROUPS},
+)
+@options.argument("suite", metavar="SUITE.toml")
+@options.argument("names", nargs=-1, metavar="[NAMES]...")
+@comparing
+@options.collected("how", Calibrating)
+def calibrate(how: Calibrating, given: GivenOptions, suite: str, names: tuple[str, ...]) -> None:
+    """Run the cases of SUITE.toml several times, and print thresholds that allow how far their results differ.
+
+    They are tables of TOML for the suite. A picture that never changes needs none. With --variance the pictures of
+    Monte Carlo renders get references for the Z-test; 16 runs or more make it sharp.
+    """
+    from gpuops.regress import manifest, references, thresholds
+    from gpuops.regress.cases import run_cases
+
+    options.refuse("thresholds are what is measured", *GROUPS["Thresholds"], *GROUPS["As idiff"])
+    if not how.margin >= 1:
+        raise click.UsageError(f"--margin must be 1 or more, not {how.margin:g}")
+    if how.variance:
+        refuse_in_ci("calibrate --variance elsewhere")
+    content = manifest.load(suite)
+    cases = manifest.select(content.cases, names)
+    made: dict[str, list[str]] = {name: [] for case in cases for name in case.outputs}
+    for number in range(how.runs):
+        out = Path(f"{STATE}/calibrate/{number}")
+        for one in run_cases(cases, content.folder, out, how.jobs or os.cpu_count() or 1):
+            if one.error:
+                raise FileError(f"case {one.case.name}: {one.error}")
+            for name in one.case.outputs:
+                made[name].append(str(out / name))
+    with Device(how.device) as device:
+        noise = thresholds.noise(device.open(), made, given.of(how))
+    said = {}
+    if how.variance:
+        noisy = {name: made[name] for name, figures in noise.items() if figures}
+        known = references.references(content.references)
+        said = thresholds.write_references(noisy, f"{STATE}/calibrate/mean", known)
+    click.echo(thresholds.to_toml(noise, how.margin, said), nl=False)

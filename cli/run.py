@@ -34,14 +34,10 @@ def command(shared: Shared, recipe: str, changes: tuple[str, ...]) -> None:
     for each operation, with its name as `op` and its options as keys.
     """
     from gpuops.chain import Chain
-    from gpuops.errors import ParameterError
     from gpuops.params.files import read_text
 
     from .chains import process_chain
 
-    try:
-        text = read_text(recipe)
-    except UnicodeDecodeError:
-        raise ParameterError(f"{recipe}: is no recipe, which is a text of TOML") from None
+    text = read_text(recipe, "recipe")
     steps = Chain.from_toml(text, name=recipe, folder=str(Path(recipe).parent), changes=changes)
     process_chain(shared, steps, Path(recipe).stem, also_read=(recipe,))

@@ -15,7 +15,8 @@ import click
 
 from gpuops.errors import FileError, ParameterError, byte_count, masked, visible
 
-from . import checks, comparing
+from . import compare
+from .outputs import check_apart, levels_of, make_folder
 from .shared import file_option, flag, option
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ STATE = ".clpix-regress"
 LAST = f"{STATE}/last.json"
 
 #: The groups of the options that commands of suites have, in help.
-GROUPS = {**comparing.GROUPS, "Reports": ("report", "junit", "json", "github", "strict")}
+GROUPS = {**compare.GROUPS, "Reports": ("report", "junit", "json", "github", "strict")}
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,9 @@ class ReadingOptions:
     """The options of how pictures are read."""
 
     device: str | None = None
-    space: str = option(
-        "Compare linear light or the stored values.", default="auto", type=["auto", "linear", "encoded"]
-    )
-    alpha: str = option("Compare alpha, or leave it out.", default="keep", type=["keep", "drop"])
-    layer: str | None = option("The layer to read from files of several.", "NAME")
+    space: str = "auto"
+    alpha: str = "keep"
+    layer: str | None = None
 
 
 #: The option of how many cases, or files, are done at the same time.
@@ -68,9 +67,10 @@ class Telling(ReadingOptions):
     quiet: bool = flag("Print only the totals.", "-q", "--quiet")
 
 
-def is_ci() -> bool:
-    """Says whether this is a CI job."""
-    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+def refuse_in_ci(hint: str) -> None:
+    """Refuses to make results references in a CI job."""
+    if os.environ.get("CI", "").lower() not in ("", "0", "false"):
+        raise click.UsageError(f"this is a CI job (CI is set), and would approve its own results: {hint}")
 
 
 class Device(ExitStack):
@@ -88,18 +88,19 @@ class Device(ExitStack):
             self._gpu = self.enter_context(Gpu(self._name))
         return self._gpu
 
-    def places(self, known: References) -> tuple[str, ...]:
-        """Returns the names under which this device and platform may have references of their own among the known."""
-        from gpuops.regress.references import places_of
+    def references(self, path: str) -> tuple[References, tuple[str, ...]]:
+        """Returns references, and the names under which this device and platform may have some of their own."""
+        from gpuops.regress.references import places_of, references
 
+        known = references(path)
         if len(known.places) == 1:
-            return ()
+            return known, ()
         info = self.open().info
-        return places_of(info.name, info.platform)
+        return known, places_of(info.name, info.platform)
 
     def heat(self, result: Picture, reference: Picture) -> npt.NDArray[np.float32]:
         """Returns the FLIP map (height, width) of two pictures of one size."""
-        from gpuops.metrics.measure import flip_map
+        from gpuops.metrics.flip import flip_map
 
         return flip_map(self.open(), result, reference)
 
@@ -111,7 +112,7 @@ class Device(ExitStack):
 
 
 def last(source: str = LAST) -> Run:
-    from gpuops.regress.report import from_json
+    from gpuops.regress.outcome import from_json
 
     try:
         return from_json(Path(source).read_text(encoding="utf-8-sig"))
@@ -129,10 +130,8 @@ def check_outputs(read: Iterable[str], results: Iterable[str] = ()) -> None:
     taken, written = Identities(read), [LAST, *results]
     for path in written:
         if path in taken:
-            raise ParameterError(
-                f"{path}: is also an input, which is never overwritten; name another --results"
-            )
-    checks.check_apart(taken, written)
+            raise ParameterError(f"{path}: is also an input and is never overwritten; name another --results")
+    check_apart(taken, written)
 
 
 def folder_and_pictures(path: str) -> Iterator[str]:
@@ -147,28 +146,27 @@ def folder_and_pictures(path: str) -> Iterator[str]:
 def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about: dict[str, str]) -> None:
     """Tells the outcomes one by one, writes the reports, and exits."""
     from gpuops.bench.report_formats import versions
-    from gpuops.regress import report
-    from gpuops.regress.outcome import Run
+    from gpuops.regress.outcome import Run, to_json
 
-    found = []
+    results = []
     for outcome in outcomes:
-        found.append(outcome)
+        results.append(outcome)
         if not telling.quiet and not outcome.good:
-            click.echo(_line(outcome))
+            click.echo(line_of(outcome))
     context = {
         **{name: versions()[name] for name in ("clpix", "date")},
         "command": masked(shlex.join(["clpix", *sys.argv[1:]])),
         **about,
         **device.context(),
     }
-    seen = Run(found, context)
-    if not found:
+    seen = Run(results, context)
+    if not results:
         raise ParameterError(f"{about.get('results')}: there are no pictures to compare")
     totals = ", ".join(f"{count} {status}" for status, count in seen.totals.items())
-    click.echo(f"{len(found)} pictures: {totals}")
+    click.echo(f"{len(results)} pictures: {totals}")
     if not telling.quiet and set(seen.totals) == {"new"}:
         click.echo(visible(_about_first_run(about["references"])))
-    text = report.to_json(seen)
+    text = to_json(seen)
     from .messages import complain
 
     try:
@@ -201,17 +199,17 @@ def _write_reports(telling: Telling, seen: Run, device: Device) -> None:
         if not in_one:
             attached = attachments(telling.report, seen)
     if telling.junit:
-        from gpuops.regress import junit
+        from gpuops.regress.services import to_junit
 
-        _write(telling.junit, junit.to_junit(seen, strict=telling.strict, attachments=attached))
+        _write(telling.junit, to_junit(seen, strict=telling.strict, attachments=attached))
     if telling.github:
-        from gpuops.regress import github
+        from gpuops.regress.services import annotated, summary
 
-        for line in github.annotated(seen, strict=telling.strict):
+        for line in annotated(seen, strict=telling.strict):
             click.echo(line)
-        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-            with open(summary, "a", encoding="utf-8") as file:
-                file.write(github.summary(seen))
+        if path := os.environ.get("GITHUB_STEP_SUMMARY"):
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(summary(seen))
 
 
 def _pictures_of(outcome: Outcome) -> list[str]:
@@ -221,19 +219,14 @@ def _pictures_of(outcome: Outcome) -> list[str]:
 
 
 def _write(path: str, text: str) -> None:
-    from gpuops.files.drafts import USUAL, draft_file
+    """Writes a report, in folders that are made if they are not there."""
+    from gpuops.files.output import write_text
 
-    folder = os.path.dirname(path) or "."
-    try:
-        os.makedirs(folder, exist_ok=True)
-        with draft_file(folder, os.path.splitext(path)[1], USUAL) as draft:
-            Path(draft).write_text(text, encoding="utf-8")
-            os.replace(draft, path)
-    except OSError as error:
-        raise FileError(f"{path}: could not be written ({error.strerror})") from None
+    make_folder(path, levels_of(path))
+    write_text(path, text, overwrite=True)
 
 
-def _line(outcome: Outcome) -> str:
+def line_of(outcome: Outcome) -> str:
     """Returns one line on a picture that needs attention."""
     parts = [limit.said for limit in (*outcome.missed, *outcome.warned)]
     if outcome.worst is not None and outcome.missed:

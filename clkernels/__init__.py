@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -25,13 +26,13 @@ def path(name: str) -> Path:
     return _paths()[name]
 
 
-def source(*names: str) -> str:
-    """Joins ``NAME.cl`` files in the given order into one translation unit.
+def joined(texts: Iterable[tuple[str, str]]) -> str:
+    """Joins texts, each behind the name of its file, in the given order into one translation unit.
 
     OpenCL's own #include needs a -I path, which drivers break on (a space in it, quoted or not); so the
     files are joined here, each behind a #line that makes a compiler's messages name the right file and line.
     """
-    return "".join(f'#line 1 "{name}.cl"\n{text(name)}\n' for name in names)
+    return "".join(f'#line 1 "{name}.cl"\n{content}\n' for name, content in texts)
 
 
 def names() -> tuple[str, ...]:

@@ -24,15 +24,8 @@ if TYPE_CHECKING:
     from .profile import Report
 
 __all__ = [
-    "DeviceError",
-    "FileError",
-    "Gpu",
-    "GpuopsError",
-    "GpuopsWarning",
-    "Image",
-    "ParameterError",
-    "Report",
-]
+    "DeviceError", "FileError", "Gpu", "GpuopsError", "GpuopsWarning", "Image", "ParameterError", "Report",
+]  # fmt: skip
 
 # pyopencl keeps what it makes in folders of its own, and fails where they cannot be written, are full or are damaged.
 # Kernels are kept by `programs`.

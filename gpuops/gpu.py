@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyopencl as cl
 import pyopencl.tools
 
-from .device.limits import Limits
+from .device.info import Limits
 from .enqueue import LATER, Argument, BoundLaunch, Later, Local, Scalar, set_argument, whole_groups
 from .errors import DeviceError, DeviceMemoryError, ParameterError, are_allowed, byte_count
 from .image import Image
@@ -89,9 +89,8 @@ class Gpu:
             if report is None:
                 self.queue = cl.CommandQueue(self.context)
             else:
-                self.queue = cl.CommandQueue(
-                    self.context, properties=cl.command_queue_properties.PROFILING_ENABLE
-                )
+                times = cl.command_queue_properties.PROFILING_ENABLE
+                self.queue = cl.CommandQueue(self.context, properties=times)
             self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(self.queue))
         self._most_active = 0  # bytes
         self.closed = False
@@ -130,7 +129,7 @@ class Gpu:
     @cached_property
     def limits(self) -> Limits:
         """The device's limits."""
-        return Limits.of(self.device, self.memory)
+        return Limits.of(self.device, self.info, self.memory)
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
         """Returns the result of ``make``, and keeps it under ``key``; of too many the least recently used is dropped.
@@ -247,11 +246,10 @@ class Gpu:
         with self.phase("download"):
             launched = report.launched if report is not None else 0
             with self.lock:
-                events = [
-                    cl.enqueue_copy(self.queue, array, image.buffer, is_blocking=False)
-                    for image, array in zip(images, into, strict=True)
-                    if array.size
+                pairs = [
+                    (array, image.buffer) for image, array in zip(images, into, strict=True) if array.size
                 ]
+                events = [cl.enqueue_copy(self.queue, *pair, is_blocking=False) for pair in pairs]
             for event in reversed(events):  # without the lock; the last one ends last
                 event.wait()
             if report is not None:

@@ -60,7 +60,7 @@ def _set(variable: ContextVar[T], value: T) -> Iterator[None]:
         variable.reset(before)
 
 
-def found(text: str, figures: dict[str, Any], *, detail: bool = False) -> None:
+def finding(text: str, figures: dict[str, Any], *, detail: bool = False) -> None:
     """Gives a finding to this thread's work. It is dropped unless that collects findings, as a command's chain does."""
     sink = _findings.get()
     if sink is not None:
@@ -101,8 +101,8 @@ def tally(text: str, counts: Mapping[str, int]) -> None:
     sums = _sums.get()
     if sums is not None:
         sums.setdefault(text, Counter()).update(counts)
-    elif found := [f"{count} {name}" for name, count in counts.items() if count]:
-        note(text.format(", ".join(found)))
+    elif parts := [f"{count} {name}" for name, count in counts.items() if count]:
+        note(text.format(", ".join(parts)))
 
 
 def values_were(count: int) -> str:
@@ -116,7 +116,7 @@ def once(groups: Iterable[tuple[Iterable[str], Iterable[str]]], what: str) -> It
     ``what`` is the word for a group, such as "file". Details are left out.
     """
     first: dict[str, str] = {}
-    found: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
     for texts, names in groups:
         kinds: dict[str, str] = {}
         for text in texts:
@@ -125,9 +125,9 @@ def once(groups: Iterable[tuple[Iterable[str], Iterable[str]]], what: str) -> It
                 kinds.setdefault(re.sub(r"\d+( values? w(as|ere))?", "", kind), text)
         for kind, text in kinds.items():
             first.setdefault(kind, text)
-        found.update(kinds.keys())
+        totals.update(kinds.keys())
     for kind, text in first.items():
-        more = found[kind] - 1
+        more = totals[kind] - 1
         yield f"{text}; so it is in {more} more {what}{'s' * (more > 1)}" if more else text
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .ops import operation
 from .params.kinds import Choice, Flag, Given, Kind, Number, Option, Params, Whole, kinds
+from .params.moves import Frame, Move
 from .params.notations import (
     File,
     Files,
@@ -39,10 +40,9 @@ if TYPE_CHECKING:
     from .space import Space, Stored, Target
 
 __all__ = [
-    "Choice", "File", "Files", "Flag", "Given", "Kind", "Measure", "Number", "NumberOr", "Numbers",
-    "Operation",
-    "Option", "Params", "Pass", "PerAxis", "Points", "Reach", "Rectangle", "Repeated", "Size", "Spectral", "Text",
-    "Together", "Traits", "Turn", "Whole", "Written", "kinds", "later", "operation_of",
+    "Choice", "File", "Files", "Flag", "Frame", "Given", "Kind", "Measure", "Move", "Number", "NumberOr",
+    "Numbers", "Operation", "Option", "Params", "Pass", "PerAxis", "Points", "Reach", "Rectangle", "Repeated", "Size",
+    "Spectral", "Text", "Together", "Traits", "Turn", "Whole", "Written", "kinds", "later", "operation_of",
 ]  # fmt: skip
 
 
@@ -146,6 +146,11 @@ class Operation:
     turn : callable, optional
         ``(params, orientation)`` → the :class:`Turn` that ``function`` does to a picture of this EXIF orientation, or
         None if it does more. By rows a spool does it.
+    move : callable, optional
+        ``(params, height, width)`` → the :class:`Move` of what is displayed in a window of this size, or None if
+        nothing moves. Windows, resolution and positions of the file follow. Without this function the turn tells it.
+    shifts : bool
+        Whether pixels are shifted by what ``function`` measures. Positions of the file are left out then.
     spectral : callable, optional
         ``(gpu, shape, params)`` → the :class:`Spectral` filter that ``function`` is for planes of this shape, or None
         if it is none. By rows a spool keeps its spectra.
@@ -196,6 +201,8 @@ class Operation:
     together: Callable[[Any], Together | None] = lambda _params: None
     passes: Callable[[Gpu, tuple[int, int, int], Any], tuple[Pass, ...] | None] | None = None
     turn: Callable[[Any, int], Turn | None] | None = None
+    move: Callable[[Any, int, int], Move | None] = lambda _params, _height, _width: None
+    shifts: bool = False
     spectral: Callable[[Gpu, tuple[int, int, int], Any], Spectral | None] = lambda _gpu, _shape, _params: None
     slabs: Callable[[Gpu, tuple[int, int, int], Any], Slabbed | None] = lambda _gpu, _shape, _params: None
     whole: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
@@ -226,6 +233,13 @@ class Operation:
             return self.reach(gpu, shape, params)
         kind = self.traits_of(params).kind
         return Reach(0) if kind == "pointwise" else Reach(spoiled=math.inf if kind == "transform" else 0)
+
+    def moved(self, params: Params, turn: Turn | None, frame: Frame) -> Move:
+        """Returns where the pixels in the display window of a frame come to; ``turn`` is what the step does, if so."""
+        width, height = frame.width, frame.height
+        if turn is not None:
+            return Move.turn(turn.orientation, width, height)
+        return self.move(params, height, width) or Move.none(width, height)
 
     @property
     def gathers(self) -> str | None:

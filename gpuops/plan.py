@@ -12,21 +12,19 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy.typing as npt
+
 from .errors import ParameterError
+from .image import Image
 from .operation import Operation, Params, Traits, operation_of
+from .pixels.coding import Decoding, unpack
 from .pixels.colour import LINEAR, Colour
 from .pixels.conversion import conversion, converted, is_direct
-from .space import Space, Stored
+from .pixels.pointwise import Stage, each
+from .space import Space, Stored, Target
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from .chain import Chain
     from .gpu import Gpu
-    from .image import Image
-    from .pixels.coding import Decoding
-    from .pixels.pointwise import Stage
-    from .space import Target
 
 
 class Step(NamedTuple):
@@ -92,18 +90,18 @@ def plan(steps: Iterable[Params], space: str = "auto", light: Colour = LINEAR) -
     ``space`` and ``light`` are those of :class:`Plan`.
     """
     given = [Step.of(params) for params in steps]
-    found = [step for step in given if not step.operation.identity(step.params)]
-    if len(found) > 1:
-        counts = [step.name for step in found]
-        found = [
+    chain = [step for step in given if not step.operation.identity(step.params)]
+    if len(chain) > 1:
+        counts = [step.name for step in chain]
+        chain = [
             step._replace(name=f"{k + 1} {step.name}") if counts.count(step.name) > 1 else step
-            for k, step in enumerate(found)
+            for k, step in enumerate(chain)
         ]
     # Steps that take any values get those that the first one after them wants: pixels are read once, as that.
-    wants = [step.traits for step in found if step.traits.space != "stored"]
-    first = wants[0] if wants else Traits("stored" if found else given[0].traits.space)
-    _check_order(found, space)
-    return Plan(tuple(found), space, first.space == "light", first.premultiplied, len(found) > 1, light)
+    wants = [step.traits for step in chain if step.traits.space != "stored"]
+    first = wants[0] if wants else Traits("stored" if chain else given[0].traits.space)
+    _check_order(chain, space)
+    return Plan(tuple(chain), space, first.space == "light", first.premultiplied, len(chain) > 1, light)
 
 
 def _check_order(steps: Sequence[Step], space: str) -> None:
@@ -112,11 +110,8 @@ def _check_order(steps: Sequence[Step], space: str) -> None:
     for step in steps:
         wants = step.traits.space
         if wants == "as is" and light:
-            hint = (
-                "--space linear makes light of values"
-                if space == "linear"
-                else "a step before it wants light"
-            )
+            made = space == "linear"
+            hint = "--space linear makes light of values" if made else "a step before it wants light"
             raise ParameterError(
                 f"{step.name} takes values in a space that it names, and {hint}: "
                 "leave out its --from, or add --space encoded"
@@ -193,8 +188,6 @@ class LaunchInput(NamedTuple):
         if self.decoding is None and not self.stages:
             return self.image
         if self.stages:
-            from .pixels.pointwise import each
-
             image, _ = each(gpu, self.image, self.stages, self.decoding)
         else:
             assert self.decoding is not None
@@ -204,8 +197,6 @@ class LaunchInput(NamedTuple):
 
     def stored(self, gpu: Gpu, target: Target) -> Stored:
         """Returns them as pixels for a target."""
-        from .pixels.pointwise import each
-
         encoding = target.encoding(self.space)
         pixels, lost = each(gpu, self.image, self.stages, self.decoding, encoding)
         assert lost is not None
@@ -247,9 +238,8 @@ def run(
         if at.decoding is None or at.stages or todo.light != LINEAR:
             at = _prepared(gpu, at, step.traits, todo)
         if fuse and operation.stage is not None:
-            at = at.through(
-                operation.stage(step.params, at.channels - at.alpha, at.channels, at.space), at.space
-            )
+            stage = operation.stage(step.params, at.channels - at.alpha, at.channels, at.space)
+            at = at.through(stage, at.space)
             waiting.append(step.name)
             continue
         ends = operation.ends if target is not None and last and not at.space.stays else None
@@ -286,8 +276,6 @@ def run(
 
 def planes(pixels: Image, decoding: Decoding) -> Image:
     """Returns a file's pixels as planes in the space that they are in once they are decoded."""
-    from .pixels.coding import unpack
-
     image = unpack(pixels, decoding)
     image.space, image.owned, image.orientation = pixels.space, True, pixels.orientation
     return image
@@ -295,15 +283,16 @@ def planes(pixels: Image, decoding: Decoding) -> Image:
 
 def prepared(gpu: Gpu, image: Image, wants: Traits, todo: Plan) -> Image:
     """Returns planes in the space that a step of a plan wants."""
-    found = _prepared(gpu, LaunchInput.of(image), wants, todo).read(gpu)
-    found.part = image.part
-    return found
+    values = _prepared(gpu, LaunchInput.of(image), wants, todo).read(gpu)
+    values.part = image.part
+    return values
 
 
 def _prepared(gpu: Gpu, at: LaunchInput, wants: Traits, todo: Plan) -> LaunchInput:
     """Returns the source in the space that a step wants."""
     as_it_is = wants.space != "light" or todo.space == "encoded"
-    colour = at.space.colour if as_it_is else LINEAR if wants.rec709 else todo.light
+    colour = LINEAR if wants.rec709 else todo.light
+    colour = at.space.colour if as_it_is or at.space.data else colour
     premultiplied = at.space.premultiplied if wants.space == "stored" else wants.premultiplied
     if not as_it_is and at.space.as_is:
         at = at.as_light()
@@ -329,11 +318,8 @@ def _named(gpu: Gpu, names: Iterable[str], todo: Plan) -> Iterator[None]:
         gpu.report.step = ""
 
 
-def of_library(
-    gpu: Gpu, chain: Chain | Sequence[Params], operand: Image | npt.ArrayLike, *, alpha: bool
-) -> Any:
+def of_library(gpu: Gpu, chain: Sequence[Params], operand: Image | npt.ArrayLike, *, alpha: bool) -> Any:
     """Does a chain for :meth:`gpuops.gpu.Gpu.run`."""
-    from .image import Image
     from .operands import on_device, planes_of, shaped_like
 
     image = on_device(gpu, operand) if isinstance(operand, Image) else gpu.array(planes_of(operand))

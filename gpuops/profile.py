@@ -23,26 +23,8 @@ if TYPE_CHECKING:
 _WAITING = 2.0
 
 
-class Timed:
-    """What has ``ms`` of several runs, in each of which it moves ``model_bytes`` by the library's own model."""
-
-    ms: tuple[float, ...]
-    model_bytes: int
-
-    @property
-    def median_ms(self) -> float:
-        from statistics import median
-
-        return median(self.ms)
-
-    @property
-    def gbps(self) -> float | None:
-        """10⁹ model bytes a second at the median time; None without a model, or where the clock cannot tell."""
-        return self.model_bytes / self.median_ms / 1e6 if self.model_bytes and self.median_ms > 0 else None
-
-
 @dataclass(frozen=True)
-class KernelTime(Timed):
+class KernelTime:
     """All launches of one label at one size. Times in milliseconds, traffic in bytes of one launch."""
 
     label: str
@@ -52,8 +34,15 @@ class KernelTime(Timed):
     ms: tuple[float, ...]
 
     @property
-    def model_bytes(self) -> int:  # type: ignore[override]
-        return self.traffic
+    def median_ms(self) -> float:
+        from statistics import median
+
+        return median(self.ms)
+
+    @property
+    def gbps(self) -> float | None:
+        """10⁹ bytes of traffic a second at the median time; None without any, or where the clock cannot tell."""
+        return self.traffic / self.median_ms / 1e6 if self.traffic and self.median_ms > 0 else None
 
 
 class Span(NamedTuple):

@@ -21,7 +21,7 @@ import pyopencl as cl
 
 import clkernels
 
-from .device import cache, pocl, processor
+from .device import cache, pocl
 from .errors import DeviceError, FileError
 from .process import standard_error
 
@@ -61,14 +61,12 @@ class Program:
     @classmethod
     def of(cls, source: Sources, options: str) -> Program:
         """The program of joined sources."""
-        text = "".join(
-            f'#line 1 "{part.name}.cl"\n{part.text}\n'
-            if isinstance(part, GeneratedSource)
-            else clkernels.source(part)
-            for part in _parts(source)
-        )
-        label = "+".join(part.name if isinstance(part, GeneratedSource) else part for part in _parts(source))
-        parts = [part for part in _parts(source) if isinstance(part, GeneratedSource)]
+        given = source if isinstance(source, tuple) else (source,)
+        parts = [
+            GeneratedSource(part, clkernels.text(part)) if isinstance(part, str) else part for part in given
+        ]
+        text = clkernels.joined((part.name, part.text) for part in parts)
+        label = "+".join(part.name for part in parts)
         return cls(text, options, label, any(part.once for part in parts), any(part.long for part in parts))
 
 
@@ -136,6 +134,9 @@ class Programs:
     It refers to the Gpu weakly, and so do kernels: the Gpu refers to them.
     """
 
+    #: Whether PoCL is asked for binaries: later processes begin sooner, and this one builds three times as long.
+    asks_pocl = True
+
     def __init__(self, gpu: Gpu) -> None:
         self.gpu: Gpu = proxy(gpu)
         self._programs: WeakValueDictionary[Program, cl.Program] = WeakValueDictionary()
@@ -161,20 +162,20 @@ class Programs:
         """Returns kernels by sources, name and defines, as :meth:`gpuops.gpu.Gpu.kernels`."""
         # The keys name the sources: a text of many kilobytes is not to be put together for each launch.
         keys = [(source, name, _options(defines)) for source, name, defines in requests]
-        found = self._known(keys)
-        if len(found) < len(set(keys)):
+        kernels = self._known(keys)
+        if len(kernels) < len(set(keys)):
             with self._building:
-                found = self._known(keys)
-                found |= self._made([key for key in dict.fromkeys(keys) if key not in found])
-        return [found[key] for key in keys]
+                kernels = self._known(keys)
+                kernels |= self._made([key for key in dict.fromkeys(keys) if key not in kernels])
+        return [kernels[key] for key in keys]
 
     def _known(self, keys: Sequence[_Key]) -> dict[_Key, Kernel]:
         """Returns those of the kernels that are built already."""
         with self._changing:
-            found = {key: kernel for key in keys if (kernel := self._kernels.get(key))}
-            for key, kernel in found.items():
+            kernels = {key: kernel for key in keys if (kernel := self._kernels.get(key))}
+            for key, kernel in kernels.items():
                 self._used(key, kernel)
-            return found
+            return kernels
 
     def _used(self, key: _Key, kernel: Kernel) -> None:
         """Notes that the kernel was used just now, so that all others are dropped before it."""
@@ -187,11 +188,9 @@ class Programs:
     def _made(self, keys: Sequence[_Key]) -> dict[_Key, Kernel]:
         """Makes new kernels; their programs may be built already."""
         wanted = {key: Program.of(key[0], key[2]) for key in keys}
-        there = {program: found for program in wanted.values() if (found := self._programs.get(program))}
+        there = {program: built for program in wanted.values() if (built := self._programs.get(program))}
         there |= self._built([program for program in dict.fromkeys(wanted.values()) if program not in there])
-        made = {
-            key: Kernel(self.gpu, there[program], key[1], program.once) for key, program in wanted.items()
-        }
+        made = {key: Kernel(self.gpu, there[of], key[1], of.once) for key, of in wanted.items()}
         with self._changing:
             self._programs.update(there)
             self._kernels.update(made)
@@ -232,7 +231,7 @@ class Programs:
             raise DeviceError(lack or _build_failure(gpu.info.name, label, str(error))) from error
         # PoCL keeps its builds itself. To give a binary it builds twice more, for groups of any size: that is only for
         # short programs, which serve images of any size.
-        if not ((wanted.once or wanted.long) and gpu.info.platform == pocl.NAME):
+        if gpu.info.platform != pocl.NAME or (self.asks_pocl and not (wanted.once or wanted.long)):
             with suppress(cl.Error):  # a runtime that gives no binaries only builds again next time
                 cache.save_binary(entry, program.get_info(cl.program_info.BINARIES)[0])
         return program, False
@@ -242,7 +241,8 @@ class Programs:
         """Everything that a built binary depends on besides its source."""
         info = self.gpu.info
         parts = info.platform, self.gpu.device.platform.version, info.name, info.driver, info.version
-        return "\0".join((*parts, cl.VERSION_TEXT, processor.identity() if self.gpu.limits.is_cpu else ""))
+        machine = cache.processor_identity() if self.gpu.limits.is_cpu else ""
+        return "\0".join((*parts, cl.VERSION_TEXT, machine))
 
 
 class _WarningFilters:
@@ -270,10 +270,6 @@ def _quiet() -> Iterator[None]:
             _WarningFilters.users -= 1
             if not _WarningFilters.users:
                 _WarningFilters.saved.__exit__(None, None, None)
-
-
-def _parts(source: Sources) -> tuple[str | GeneratedSource, ...]:
-    return source if isinstance(source, tuple) else (source,)
 
 
 def _options(defines: Mapping[str, Define]) -> str:

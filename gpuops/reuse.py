@@ -34,20 +34,20 @@ class Plans(OrderedDict[Hashable, Any]):
 
     def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
         """Returns the entry of a key, or the result of ``make``, which is kept as that."""
-        found = self._found(key)
-        if found is None:
+        entry = self._entry(key)
+        if entry is None:
             with self._making:
-                found = self._found(key)
-                if found is None:
-                    found = (make(),)
+                entry = self._entry(key)
+                if entry is None:
+                    entry = (make(),)
                     with self._changing:
-                        self[key] = found[0]
+                        self[key] = entry[0]
                         gone = trim(self, _LIMITS)
                     del gone
-        value: T = found[0]
+        value: T = entry[0]
         return value
 
-    def _found(self, key: Hashable) -> tuple[Any] | None:
+    def _entry(self, key: Hashable) -> tuple[Any] | None:
         with self._changing:
             if key not in self:
                 return None
@@ -97,5 +97,5 @@ def nbytes_of(value: Any) -> int:
 
 def programs_of(value: Any) -> Collection[Hashable]:
     """Returns the programs that suit one size only and live as long as this value."""
-    found: Collection[Hashable] = getattr(value, "programs", ())
-    return found
+    programs: Collection[Hashable] = getattr(value, "programs", ())
+    return programs

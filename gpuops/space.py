@@ -32,6 +32,8 @@ class Space:
         Whether somebody asked for this space: files get these values, and not others that mean the same.
     unknown : str
         The name of the space where ``colour`` is not what values are, as nobody knows that.
+    data : bool
+        Whether values are a file's own numbers, which are not light: their colour is linear, and stays that.
     """
 
     colour: Colour = LINEAR
@@ -40,6 +42,7 @@ class Space:
     levels: str | None = None
     as_is: bool = False
     unknown: str = ""
+    data: bool = False
 
     @property
     def linear(self) -> bool:

@@ -8,8 +8,9 @@ import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from functools import cache as cached
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from gpuops import Gpu
-from gpuops.device import cache
+from gpuops import DeviceError, Gpu, programs
+from gpuops.device import cache, pocl
+from gpuops.programs import Programs
 
 # A loaded machine, or a kernel that has to be built, makes no example wrong.
 UNHURRIED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
@@ -38,24 +40,53 @@ def run_python(*arguments: object, **options: Any) -> subprocess.CompletedProces
     What it writes is kept: as text, or as bytes where it is given bytes.
     """
     text = options.keys().isdisjoint(("input", "stdin"))
-    usual = {"capture_output": True, "text": text, "timeout": 300}
+    usual = {"capture_output": True, "text": text, "timeout": 1800}
     return subprocess.run([sys.executable, *map(str, arguments)], **usual | options)
 
 
 def pytest_configure() -> None:
-    """Has failures show a few values of arrays, and restores signals that the shell has the suite ignore.
+    """Failures show few values of arrays, kernels are built for this process alone, and ignored signals are restored.
 
-    A job in the background ignores them, and programs would inherit that.
+    A job in the background ignores signals, and programs would inherit that.
     """
+    Programs.asks_pocl = False
     np.set_printoptions(threshold=30, edgeitems=2)
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 
+# The tests of kernels themselves; those that take longest, which come first; the options that programs are built with.
+KERNELS = ("test_kernels", "test_fft_everywhere")
+LONG = (
+    *KERNELS,
+    "test_streaming",
+    "test_memory_limits",
+    "test_fft",
+    "test_dwt_ways",
+    "test_dwt",
+    "test_cluster",
+)
+OPTIONS = programs._options
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """PoCL builds kernels in half the time if it does not optimise them: only tests of kernels themselves wait."""
+    quick = item.path.stem not in KERNELS and is_pocl()
+    programs._options = (lambda defines: f"{OPTIONS(defines)} -cl-opt-disable") if quick else OPTIONS
+
+
+@cached
+def is_pocl() -> bool:
+    """Whether the device under test is PoCL's."""
+    with suppress(DeviceError), Gpu() as gpu:
+        return gpu.info.platform == pocl.NAME
+    return False
+
+
 def in_blocks(patch: pytest.MonkeyPatch, nbytes: int = 1 << 12, per_halo: float | None = None) -> None:
     """Has every picture go by rows, in blocks of so many bytes, or of so much of what a pixel depends on."""
-    patch.setattr("gpuops.batch.whole.is_too_large", lambda *_: True)
+    patch.setattr("gpuops.batch.memory.is_too_large", lambda *_: True)
     patch.setattr("gpuops.rows.schedule._ENOUGH", nbytes)
     if per_halo is not None:
         patch.setattr("gpuops.rows.schedule._PER_HALO", per_halo)
@@ -63,16 +94,26 @@ def in_blocks(patch: pytest.MonkeyPatch, nbytes: int = 1 << 12, per_halo: float 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks as exhaustive the cases that a test has beyond those of its mark ``cases``.
+    """Marks as exhaustive the cases that a test has beyond those of its mark ``cases``; leaves out those of others.
+
+    Devices share a test's cases: CLPIX_SHARE_OF_CASES is k/n for the one of number k among n of them.
 
     Without that mark, a test that computes on the device has the first and the last one, since each builds kernels;
     but not tests of what is refused, by their names.
     """
+    items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
     tests: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("exhaustive") is None:
-            tests[item.nodeid.partition("[")[0]].append(item)
+        tests[item.nodeid.partition("[")[0]].append(item)
+    share, of = map(int, os.environ.get("CLPIX_SHARE_OF_CASES", "0/1").split("/"))
+    for number, cases in enumerate(tests.values()):
+        if len(cases) >= of:
+            left_out = {id(case) for k, case in enumerate(cases) if (k + number) % of != share}
+            items[:] = [item for item in items if id(item) not in left_out]
     for cases in tests.values():
+        cases = [case for case in cases if case.get_closest_marker("exhaustive") is None]
+        if not cases:
+            continue
         most = cases[0].get_closest_marker("cases")
         computes = not {"gpu", "opened", "planned"}.isdisjoint(cases[0].fixturenames)
         computes &= not re.search("bad_|refused|wrong_", cases[0].name)
@@ -113,6 +154,7 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     """A cache folder of its own, empty, for this test's process and its children."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("CLPIX_CACHE_DIR", str(folder))
+    monkeypatch.setattr(Programs, "asks_pocl", True)
     cache.cache_folder.cache_clear()
     yield folder
     cache.cache_folder.cache_clear()

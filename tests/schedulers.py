@@ -83,7 +83,7 @@ class Cluster:
 
     @staticmethod
     def _wait(there: Any) -> None:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 600
         while not there():
             assert time.monotonic() < end
             time.sleep(0.05)

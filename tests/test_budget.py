@@ -29,7 +29,7 @@ COMMANDS = {
     "blur --sigma 2": ("png", "tif", "exr", "jpg"),
     "rotate --angle 90 then blur --sigma 1 then flip --axis vertical": ("png", "exr"),
     "fft": ("npz", "png", "exr"),
-    "compare": ("",),
+    "compare --mask m.png": ("",),
     "idwt": ("tif",),
     "grade --exposure 1 then write MID.png then sharpen": ("png", "jpg"),
     "resize --scale 2": ("tif", "bmp"),
@@ -73,6 +73,7 @@ def test_what_the_line_says_is_enough(clpix, tmp_path, monkeypatch, command) -> 
         scratch=st.booleans(),
     )
     def one(shape, read, written, codec, scratch) -> None:
+        saved(tmp_path / "m.png", shape, "uint8", 2)
         shape = (*shape[:2], 3) if "hdr" in dict(read) else shape  # which has no gray
         for folder in ("a", "b"):
             for path in (tmp_path / folder).glob("*"):

@@ -87,7 +87,7 @@ def step(body: str, head: str = "schema = 1\n") -> str:
     [
         ("schema = 1", "look: has no \\[\\[step\\]\\]"),
         ("[[step]]\nop = 'blur'", "look: has no line 'schema = 1'"),
-        (step("op = 'blur'", "schema = 2"), "look: is of schema 2, and this version knows 1 at most"),
+        (step("op = 'blur'", "schema = 2"), "look: schema 2 needs a newer clpix: this one knows 1 at most"),
         (step("op = 'blur'", "schema = 1\nsteps = 3"), "unknown key 'steps'"),
         (step("op = 'blurr'\nsigma = 1"), "look, line 3: unknown step 'blurr': did you mean 'blur'\\?"),
         (step("sigma = 1"), "look, line 3: the step has no 'op'"),
@@ -105,10 +105,7 @@ def step(body: str, head: str = "schema = 1\n") -> str:
         ("schema = 1\n[[step]\n", "look: is no TOML"),
         ("a = " + "[" * 9999, "look: is no TOML"),
         ("schema = 1\na = " + "9" * 9999, "look: is no TOML"),
-        (
-            step("op = 'blur'\nsigma = 1" + "0" * 400),
-            "look: an integer of 401 digits has more than the 64 bits",
-        ),
+        (step("op = 'blur'\nsigma = 1" + "0" * 400), "look: an integer of 401 digits is beyond the 64 bits"),
     ],
 )
 def test_what_is_wrong_in_a_recipe_is_named(text, message) -> None:

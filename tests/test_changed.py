@@ -8,8 +8,8 @@ import pytest
 from gpuops import Gpu, ParameterError
 from gpuops.files import Picture
 from gpuops.files.picture import DTYPES
-from gpuops.metrics import changes as module
-from gpuops.metrics.changes import changed
+from gpuops.metrics import band as module
+from gpuops.metrics.band import changed
 from gpuops.metrics.flip import flip
 from gpuops.metrics.flip_tiles import BLOCK
 from gpuops.metrics.measure import Pair, measure

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from clpix.main import COMMANDS
-from clpix.naming import outputs_for
+from clpix.outputs import outputs_for
 
 from gpuops import ParameterError, files
 from gpuops.files import Picture
@@ -164,7 +164,7 @@ def test_a_signal_ends_the_program_at_any_time(tmp_path, number, delay) -> None:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=hear_signals)
     time.sleep(delay)
     process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     # The code is −number if the signal came before the program's first line.
     assert process.returncode in (128 + number, -number), err
     assert process.returncode == -number or err.count("\n") == 1, err
@@ -187,7 +187,7 @@ def test_interrupting_a_batch_leaves_whole_files_only(tmp_path) -> None:
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 130 and err.startswith("clpix: error: interrupted") and err.count("\n") == 1
     done = list(out.iterdir())
     assert 0 < len(done) < len(inputs)
@@ -328,7 +328,7 @@ def closed(shell: str, *args: object) -> Run:
     command = ["sh", "-c", f'"$@" {shell}', "sh", sys.executable, "-m", "clpix", *map(str, args)]
     # The program runs as a person runs it.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600, env=env)
     return Run(run.returncode, run.stdout, run.stderr)
 
 
@@ -406,7 +406,8 @@ def test_timing_is_complete(clpix, tmp_path) -> None:
     assert {"import", "platform", "context", "decode", "upload", "compute", "download", "encode"} <= names
     blurs = [kernel for kernel in data["kernels"] if kernel["name"].startswith("gaussian")]
     assert len(blurs) == 1 and all(kernel["count"] == 3 and kernel["min_ms"] > 0 for kernel in blurs)
-    assert 0 <= data["totals"]["unaccounted_ms"] <= data["totals"]["wall_ms"]
+    spent = sum(phase["ms"] for phase in data["phases"])
+    assert data["totals"]["unaccounted_ms"] == pytest.approx(data["totals"]["wall_ms"] - spent, abs=0.01)
 
 
 @each(command__code__kernels=[("info", 0, {"reduce direct": 6}), ("compare", 1, {"counts": 3, "ssim": 3})])
@@ -516,6 +517,6 @@ def test_a_field_that_templates_do_not_have(clpix, tmp_path) -> None:
     assert (tmp_path / "{odd}" / "in.png").exists()
 
 
-def test_dump_kernels_writes_the_sources(clpix, tmp_path) -> None:
-    run = clpix("blur", "--sigma", 2, SAMPLE, "-o", tmp_path / "o.exr", "--dump-kernels", tmp_path / "k")
-    assert run.code == 0 and any("both" in path.name for path in (tmp_path / "k").iterdir())
+def test_dump_kernels_writes_the_sources(tmp_path) -> None:
+    run = program("blur", "--sigma", 2, SAMPLE, "-o", tmp_path / "o.exr", "--dump-kernels", tmp_path / "k")
+    assert run.returncode == 0 and any("both" in path.name for path in (tmp_path / "k").iterdir())

@@ -18,7 +18,7 @@ from gpuops.files import Picture
 pytest.importorskip("distributed", reason="needs the extra dask")
 
 from gpuops.batch import cluster as clusters
-from gpuops.batch import connection
+from gpuops.batch import connection, dispatch
 from gpuops.batch.cluster import run_jobs_at
 from gpuops.batch.connection import connected
 
@@ -68,7 +68,7 @@ def run_at(cluster: connection.Cluster, jobs: list[Job], **options: Any) -> tupl
     said: list[str] = []
     with notes.to(said.append):
         found = list(run_jobs_at(cluster, jobs, **options))
-    assert [done.job for done in found] == jobs and not clusters._runs
+    assert [done.job for done in found] == jobs and not dispatch.under_way
     return found, said
 
 

@@ -32,7 +32,7 @@ PICTURES = 400
 # After so many results something dies.
 THIRD = PICTURES // 3
 # Seconds after which a test that waits for something gives up.
-PATIENCE = 120
+PATIENCE = 600
 
 
 @dataclass

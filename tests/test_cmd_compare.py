@@ -8,7 +8,6 @@ import pytest
 from skimage import metrics
 
 from gpuops import files
-from gpuops.files import Picture
 
 from .reference.colour import srgb_light
 from .reference.images import save
@@ -35,34 +34,6 @@ def test_equal_pictures(clpix, two) -> None:
     assert run.out.splitlines() == [
         "max   0 (0 of 255 levels)", "rmse  0", "psnr  inf dB", "ssim  1.000000", "equal",
     ]  # fmt: skip
-
-
-def test_equal_pixels_at_other_places_of_a_window(clpix, tmp_path, rng, monkeypatch) -> None:
-    """EXR's data window says where pixels are in what is displayed. They are not laid on others elsewhere."""
-    pixels = rng.random((12, 16, 3), np.float32)
-    for name, x, y in (("a", 0, 0), ("b", 4, 3), ("c", 4, 3)):
-        (tmp_path / name).mkdir()
-        window = files.Metadata(attributes={"window": (x, y, 0, 0, 40, 30, 16, 12)})
-        files.write(tmp_path / name / "x.exr", Picture(pixels, linear=True, metadata=window))
-    a, b, c = (tmp_path / name / "x.exr" for name in "abc")
-    run = clpix("regress", a.parent, b.parent)
-    assert run.code == 1 and "x.exr: places differ: pixels at 4,3 of the window 40×30, and at 0,0" in run.out
-    target = tmp_path / "out.exr"
-    commands = (
-        ("compare", a),
-        ("mix", a, "-o", target, "--picture"),
-        ("blur", a, "--sigma", "1", "then", "mix", "-o", target, "--amount", "0.5", "--picture"),
-        ("register", a, "-o", target, "--reference"),
-        ("merge", a, "-o", target),
-    )
-    for _ in ("whole", "rows"):
-        for command in commands:
-            run = clpix(*command, b)
-            assert run.code == (2 if command[0] == "compare" else 1) and run.err.count("\n") == 1
-            assert "at 4,3 of the window 40×30" in run.err and not target.exists()
-        assert clpix("compare", b, c).code == 0
-        monkeypatch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
-    assert clpix("mix", b, "--picture", c, "-o", target).code == 0
 
 
 def test_figures_are_those_of_skimage(clpix, two) -> None:

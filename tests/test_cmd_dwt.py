@@ -373,7 +373,7 @@ def test_what_is_kept_as_json(clpix, source, tmp_path) -> None:
     (["--reconstruct"], "would give the input back"),
     (["--cycle-spins", 2, "--shrink", "bayes"], "and --reconstruct"),
     (["--cycle-spins", 2, "--keep", 5, "--reconstruct"], "goes with --shrink or --threshold"),
-    (["--denoise-space", "rgb"], "--denoise-space is where coefficients are shrunk"),
+    (["--denoise-space", "rgb"], "--denoise-space is where coefficients shrink"),
     (["--threshold", "bays"], "unknown threshold 'bays': did you mean 'bayes'?"),
     (["--threshold", "bayes", "--shrink", "visu"], "two estimates"),
     (["--json"], "--json prints what --keep came to"),

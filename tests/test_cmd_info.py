@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image as PIL
 from PIL import ImageCms
 
 from gpuops import files, gpu
@@ -115,7 +116,8 @@ def test_a_picture_with_everything(clpix, tmp_path, rng) -> None:
         "colour": {"transfer": "sRGB", "primaries": "Rec. 709", "narrow_range": False},
         "metadata": {
             "icc": len(ICC), "icc_description": "sRGB built-in", "exif": len(held.exif or b""), "xmp": 12,
-            "orientation": 6, "resolution": [300.0, 150.0, "in"], "attributes": {},
+            "orientation": 6, "exif_tags": {"Orientation": 6}, "resolution": [300.0, 150.0, "in"], "windows": None,
+            "attributes": {}, "light": None, "texts": [], "cards": [],
         },
     }  # fmt: skip
 
@@ -131,6 +133,49 @@ def test_a_picture_with_everything(clpix, tmp_path, rng) -> None:
 def test_kinds_of_pictures(clpix, tmp_path, name, shape, dtype, words) -> None:
     path = save(tmp_path / name, np.ones(shape, dtype))
     assert clpix("info", path) == Run(0, f"{path}: {words}\n", "")
+
+
+def test_a_photograph(clpix, tmp_path) -> None:
+    exif = PIL.Exif()
+    exif[271], exif[272], exif[305] = "Canon", "Canon EOS R5", "\x1b[31m"
+    settings = exif.get_ifd(0x8769)
+    settings |= {
+        33434: 0.005,
+        33437: 2.8,
+        34855: 400,
+        36867: "2024:05:01 12:00:00",
+        42036: "RF50mm",
+        37386: 50.0,
+    }
+    settings[37500] = b"\1\2"  # a maker's note
+    exif.get_ifd(0x8825).update({1: "N", 2: (47.0, 3.0, 0.5)})
+    path = tmp_path / "a.jpg"
+    PIL.new("RGB", (20, 10)).save(path, exif=exif)
+    line = "  taken by Canon EOS R5, RF50mm, 50 mm, 1/200 s, f/2.8, ISO 400, at 2024-05-01 12:00:00, with its place"
+    assert clpix("info", path).out.splitlines()[2] == line
+    assert of(clpix, path)["metadata"]["exif_tags"] == {
+        "Make": "Canon", "Model": "Canon EOS R5", "Software": "\x1b[31m", "ExposureTime": 0.005, "FNumber": 2.8,
+        "ISOSpeedRatings": 400, "DateTimeOriginal": "2024:05:01 12:00:00", "LensModel": "RF50mm", "FocalLength": 50.0,
+        "GPS": {"GPSLatitudeRef": "N", "GPSLatitude": [47.0, 3.0, 0.5]},
+    }  # fmt: skip
+
+
+def test_a_photograph_of_others(clpix, tmp_path) -> None:
+    """Tags of other types than theirs, without an end, and that make no sense."""
+    exif = PIL.Exif()
+    exif[271], exif[272] = "\x1b[31m\nX", "Y" * 3000
+    exif.get_ifd(0x8769).update(
+        {33434: 0.0, 33437: "wide", 34855: (0, 1), 36867: b"\xff\xfe", 37386: float("nan")}
+    )
+    path = tmp_path / "a.jpg"
+    PIL.new("RGB", (20, 10)).save(path, exif=exif)
+    run = clpix("info", path)
+    assert run.code == 0 and run.out.count("\n") == 3 and "\x1b" not in run.out and len(run.out) < 400
+    assert len(of(clpix, path)["metadata"]["exif_tags"]["Model"]) == 1000
+    data = path.read_bytes()
+    for end in range(30, 400, 37):
+        path.write_bytes(data[:end] + b"\xff" * 40 + data[end + 40 :])
+        assert clpix("info", path).code in (0, 1)
 
 
 def test_exr_attributes_and_layers(clpix, tmp_path) -> None:

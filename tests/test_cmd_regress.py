@@ -153,7 +153,7 @@ def test_a_folder_that_cannot_be_written_leaves_the_verdict(clpix, folders) -> N
     (folders / ".clpix-regress").write_bytes(b"")
     assert clpix("regress", "out", "out").code == 0
     run = clpix("regress", "out", "refs", "--json", "report.json")
-    assert run.code == 2 and "warning: .clpix-regress/last.json: could not be written" in run.err
+    assert run.code == 2 and "warning: .clpix-regress/last.json: .clpix-regress is a file" in run.err
     assert (folders / "report.json").exists()
 
 

@@ -469,7 +469,7 @@ def test_all_that_is_to_be_said_is_said(tmp_path) -> None:
     assert lines == [
         "its cICP chunk has codes that are not known or not for RGB (200, 16, 0, 1); colours are taken as sRGB",
         "its ICC profile has damaged tables; colours are taken as sRGB",
-        "is read without its text 'Title', animation, pixel aspect ratio (0.5)",
+        "is read without its animation, pixel aspect ratio (0.5)",
     ]
 
 

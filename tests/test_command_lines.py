@@ -11,8 +11,7 @@ from clpix.commands import Strict, leaves, near, option_names
 from clpix.main import cli
 
 from gpuops import DeviceError, files
-from gpuops.files import Picture, identities
-from gpuops.files.identities import Identities
+from gpuops.files import Picture, locations
 
 from .choices import each
 from .conftest import run_python
@@ -234,7 +233,7 @@ def there(tmp_path, monkeypatch) -> Path:
         ("a.png -o o.png --border sideways", 2, "mirror"),
         ("a.png -o o.png --device nothing-like-this", 3, "nothing-like-this"),
         ("a.png -o o.xyz", 1, "the extension '.xyz' is unknown"),
-        ("a.png a.png -o out/", 2, "a.png and a.png would both become out/a.png"),
+        ("a.png a.png -o out/", 2, "a.png and a.png would both be out/a.png"),
         ("a.png -o -", 2, "--format"),
         ("- - -o out/", 2, "'-' is standard input, which can be read once"),
         ("a.png b.png -o out/ --dtype half", 2, "PNG holds no half floats"),
@@ -258,7 +257,7 @@ def there(tmp_path, monkeypatch) -> Path:
         ),
         ("a.png -o o.npz --timing-file ./t.json --journal t.json", 2, "is also written as another output"),
         ("a.png -o o.png --journal file://HERE/o.png", 2, "--journal file://"),
-        ("a.png b.png -o new-{stem}.png then write new-{op}.png", 2, "would both become new-"),
+        ("a.png b.png -o new-{stem}.png then write new-{op}.png", 2, "would both be new-"),
         ("a.png -o o.png then write file://HERE/o.png", 2, "/o.png would be written twice"),
     ],
 )
@@ -276,11 +275,11 @@ def test_inputs_and_outputs(clpix, there, args, code, words) -> None:
 
 
 def test_names_that_differ_in_case_are_one_file_where_the_disk_says_so(there, monkeypatch) -> None:
-    assert not identities._ignores_case(str(there))
+    assert not locations._ignores_case(str(there))
     names = ("new/A.png", "new/a.png", "new/a.PNG", "b.png")
-    assert [Identities(names[:1]).known(name) for name in names] == ["new/A.png", None, None, None]
-    monkeypatch.setattr(identities, "_ignores_case", lambda _folder: True)
-    assert [Identities(names[:1]).known(name) for name in names] == ["new/A.png"] * 3 + [None]
+    assert [locations.Identities(names[:1]).known(name) for name in names] == ["new/A.png", None, None, None]
+    monkeypatch.setattr(locations, "_ignores_case", lambda _folder: True)
+    assert [locations.Identities(names[:1]).known(name) for name in names] == ["new/A.png"] * 3 + [None]
 
 
 @pytest.mark.parametrize(("args", "code", "words"), [

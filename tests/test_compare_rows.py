@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import Gpu, ParameterError, files
-from gpuops.figure import Figure, count
-from gpuops.figures import FIGURES
+from gpuops.figures import FIGURES, Figure, count
 from gpuops.files import Picture, Strips
 from gpuops.metrics.band import Band
 from gpuops.metrics.measure import Pair, SizeError, measure
@@ -24,8 +23,8 @@ from gpuops.metrics.pixelmatch import pixelmatch
 from gpuops.metrics.variance import Variance
 from gpuops.params.comparing import Comparing, MeasuredPair
 from gpuops.params.thresholds import Thresholds
-from gpuops.rows.bands import bands
 from gpuops.rows.budget import Budget
+from gpuops.rows.window import bands
 
 from .choices import each, in_turns
 from .test_ssim import bright
@@ -41,9 +40,7 @@ SUMS = 1e-6
 EXACT = ("max", *(name for name, figure in FIGURES.items() if figure.exact))
 
 
-def two(
-    rng: np.random.Generator, shape: tuple[int, int, int] = (150, 61, 3), dtype: str = "uint8"
-) -> tuple[Picture, Picture]:
+def two(rng: Any, shape: tuple[int, ...] = (150, 61, 3), dtype: str = "uint8") -> tuple[Picture, Picture]:
     """A picture, and one with noise, a block that moved by a pixel, blots, and equal rows."""
     y, x = np.mgrid[: shape[0], : shape[1]]
     a = 0.5 + 0.3 * np.sin(x / 5 + y / 9)[..., None] + 0.1 * rng.random(shape)
@@ -285,8 +282,8 @@ def test_a_figure_is_its_record_alone(clpix, gpu, rng, tmp_path, monkeypatch) ->
 
     figure = Figure("unlike", "how many differ", unlike, count, above=1, below=2, unit=" of these", digits=0)
     monkeypatch.setitem(FIGURES, figure.name, figure)
-    for module in ("clpix.compare", "clpix.comparing"):  # which list all figures as they are imported
-        monkeypatch.delitem(sys.modules, module, raising=False)
+    # It lists all figures as it is imported.
+    monkeypatch.delitem(sys.modules, "clpix.compare", raising=False)
     how, limits = Comparing(metrics=("unlike",)), Thresholds(limits={"unlike": 3})
     for measured in (as_whole(gpu, a, b, how, limits), by_rows(gpu, a, b, how, 17, limits)):
         assert measured.figures["unlike"] == (a.pixels != b.pixels).any(2).sum()
@@ -393,7 +390,7 @@ def test_equal_and_damaged_files(clpix, tmp_path, rng) -> None:
     assert not (tmp_path / "d.png").exists()
 
 
-def test_limits_that_are_too_low_say_what_is_needed(clpix, tmp_path, rng) -> None:
+def test_limits_that_are_too_low_say_what_is_needed(clpix, tmp_path, monkeypatch, rng) -> None:
     a, b = two(rng, (600, 500, 3))
     paths = [save(tmp_path / name, one) for name, one in (("a.tif", a), ("b.tif", b))]
     for options, words in (
@@ -405,6 +402,10 @@ def test_limits_that_are_too_low_say_what_is_needed(clpix, tmp_path, rng) -> Non
         run = clpix("compare", *paths, *options)
         assert (run.code, run.out) == (2, "") and words in run.err and run.err.count("\n") == 1, run.err
     assert not (tmp_path / "d.jpg").exists()
+    monkeypatch.setattr("gpuops.rows.budget._CODEC", 1 << 14)
+    told = (clpix("compare", *paths, *mask, "--memory", "9K").err for mask in ((), ("--mask", paths[0])))
+    alone, masked = (int(text.split("raise --memory to ")[1].rstrip("K\n")) for text in told)
+    assert alone < masked
 
 
 @pytest.mark.cases(1)

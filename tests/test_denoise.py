@@ -10,7 +10,7 @@ import pytest
 import pywt
 
 from gpuops import ParameterError, files
-from gpuops.batch.memory_promise import MemoryPromise
+from gpuops.batch.memory import MemoryPromise
 from gpuops.ops.denoise import OPERATION as denoise
 from gpuops.ops.denoise import DenoiseParams
 from gpuops.params.dwt import DwtParams, ShrinkParams
@@ -99,7 +99,7 @@ def test_rows_are_the_whole(clpix, rng, tmp_path, monkeypatch, options, place, n
     (tmp_path / "scratch").mkdir()
     in_blocks(monkeypatch)
     monkeypatch.setattr(
-        "gpuops.batch.memory_promise.MemoryPromise.slab_bytes", lambda promise, number: least(promise, number)
+        "gpuops.batch.memory.MemoryPromise.slab_bytes", lambda promise, number: least(promise, number)
     )
     if place == "scratch":
         monkeypatch.setattr("gpuops.rows.budget.of_machine", lambda: 0)

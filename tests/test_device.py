@@ -23,7 +23,6 @@ from gpuops.device import (
     list_devices,
     pocl,
     probe,
-    processor,
     rank,
     select,
     selection,
@@ -44,6 +43,7 @@ PASS = {"usable": True, "copy_gbps": 10.0, "gflops": 100.0}
 def fresh(empty_cache, monkeypatch) -> Path:
     """An empty cache, on disk and in the process."""
     monkeypatch.setattr(probe, "_verdicts", {})
+    monkeypatch.setenv("POCL_CACHE_DIR", str(empty_cache))  # a check that fails removes the programs there
     return empty_cache
 
 
@@ -312,7 +312,7 @@ def test_verdict_is_remembered_by_device_and_driver(fresh, child, monkeypatch) -
     ):
         changed()
         assert child.runs == runs
-    monkeypatch.setattr(processor, "identity", lambda: "another machine with the same home")
+    monkeypatch.setattr(cache, "processor_identity", lambda: "another machine with the same home")
     verdict()
     assert child.runs == 7
 
@@ -334,7 +334,7 @@ def test_failure_is_remembered_for_a_day(fresh, child, monkeypatch) -> None:
     assert not probe.verdict(INFO, "1", 0).usable and child.runs == 1
     child.become(f"print('''{json.dumps(PASS)}''')")
     forget(monkeypatch)
-    tomorrow = time.time() + probe.RETRY_SECONDS + 1
+    tomorrow = time.time() + cache.RETRY_SECONDS + 1
     monkeypatch.setattr(time, "time", lambda: tomorrow)
     assert probe.verdict(INFO, "1", 0).usable
 
@@ -348,11 +348,13 @@ def test_unwritable_cache_still_gives_a_verdict(fresh, child, monkeypatch) -> No
 def test_a_full_disk_gives_no_verdict(fresh, child, monkeypatch) -> None:
     """PoCL builds programs into files. That they fail where there is no room is not kept."""
     child.become("""print('{"usable": false, "reason": "cannot build kernels"}')""")
-    info = replace(INFO, platform=pocl.NAME)
+    info, others = replace(INFO, platform=pocl.NAME), fresh / "AB" / "C"
+    others.mkdir(parents=True)
     with monkeypatch.context() as full:
         full.setattr(cache, "can_hold", lambda folder: False)
         found = probe.verdict(info, "1", 0)
     assert not found.usable and found.reason is not None and "MB of room" in found.reason
+    assert not probe.verdict(info, "2", 0).usable and others.is_dir()  # other processes may run what is kept
     child.become(f"print('''{json.dumps(PASS)}''')")
     forget(monkeypatch)
     assert probe.verdict(info, "1", 0).usable
@@ -489,7 +491,7 @@ def test_vendor_folder_is_repaired(fresh) -> None:
     ("GenuineIntel", "avx2", None),
 ])  # fmt: skip
 def test_intel_runtime_is_told_what_amd_can_do(monkeypatch, vendor, flags, target) -> None:
-    monkeypatch.setattr(processor, "described", lambda: {"vendor_id": vendor, "flags": flags})
+    monkeypatch.setattr(cache, "processor", lambda: {"vendor_id": vendor, "flags": flags})
     monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", "x")  # so that it is restored
     monkeypatch.delenv("CL_CONFIG_CPU_TARGET_ARCH")
     drivers._tune_intel("libpocl.so /lib/libintelocl.so")

@@ -16,7 +16,7 @@ import pytest
 from clpix.commands import leaves, option_names
 from clpix.derived import Derived
 from clpix.main import cli
-from clpix.naming import outputs_for
+from clpix.outputs import outputs_for
 
 from gpuops import files
 from gpuops.files.formats import VIDEOS, format_of

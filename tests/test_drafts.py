@@ -98,7 +98,7 @@ def test_a_run_leaves_alone_what_another_one_is_writing(tmp_path) -> None:
         drafts.sweep(str(tmp_path))
         drafts.sweep(str(tmp_path / "tmp"))
         assert file.read_text() == "half" and (folder / "half").exists()
-        assert process.communicate("", timeout=30) is not None
+        assert process.communicate("", timeout=300) is not None
     assert (tmp_path / "a.txt").read_text() == "whole"
     assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt", "tmp"]
 

@@ -22,7 +22,7 @@ WAYS = [
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits for small pictures: codecs and staging memory take little."""
     monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)
-    monkeypatch.setattr("gpuops.batch.coefficients_by_rows._LEAST", 1 << 12)
+    monkeypatch.setattr("gpuops.batch.coefficients._LEAST", 1 << 12)
 
 
 def least(err: str) -> int:

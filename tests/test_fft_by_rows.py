@@ -1,6 +1,7 @@
 """clpix fft and ifft of what neither the device nor memory has room for: as the whole, and as numpy in double."""
 
 import os
+from contextlib import ExitStack
 from itertools import product
 from typing import Any
 
@@ -10,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuops import files
-from gpuops.batch.chain_rows import ChainRows
+from gpuops.batch.chains import ChainRows
 from gpuops.files import Picture
-from gpuops.fourier import axes, device_memory
+from gpuops.fourier import axes
 from gpuops.image import Part
 from gpuops.params.fft import FftParams, SpectrumParams
-from gpuops.rows.spool import InMemory, Spool, in_scratch
+from gpuops.rows.spool import new_spool
 
 from .choices import each
 from .conftest import run_python
@@ -38,8 +39,8 @@ def noise(shape: tuple[int, ...], dtype: str = "uint8") -> np.ndarray:
 @pytest.fixture
 def by_rows(monkeypatch) -> None:
     """Every transform goes by rows, and parts are small."""
-    monkeypatch.setattr("gpuops.fourier.device_memory.fits", lambda *_, **__: False)
-    monkeypatch.setattr("gpuops.fourier.device_memory.ENOUGH", 1 << 13)
+    monkeypatch.setattr("gpuops.fourier.axes.fits", lambda *_, **__: False)
+    monkeypatch.setattr("gpuops.fourier.axes.ENOUGH", 1 << 13)
 
 
 @pytest.mark.cases(1)
@@ -83,19 +84,18 @@ def test_axes_are_those_of_the_definition(planned, size, half, precision, method
 def test_the_least_memory_is_said(opened) -> None:
     gpu = opened(memory=1 << 18)
     with pytest.raises(Exception, match=r"of a transform of 100000×50 need [\d.]+ .B"):
-        device_memory.parts(gpu, (100_000, 50, 3), 150, SpectrumParams())
+        axes.parts(gpu, (100_000, 50, 3), 150, SpectrumParams())
 
 
 @given(data=st.data())
 @settings(max_examples=60)
 def test_spools_keep_what_they_are_given(tmp_path, data) -> None:
-    shape = tuple(data.draw(st.integers(1, n)) for n in (3, 20, 20))
-    width = data.draw(st.integers(1, 25))
+    shape, width = tuple(data.draw(st.integers(1, n)) for n in (3, 20, 20)), data.draw(st.integers(1, 25))
     dtype = np.dtype(data.draw(st.sampled_from([np.complex64, np.complex128, np.float32])))
     array = noise(shape, "float64").astype(dtype)
-    with in_scratch(str(tmp_path), shape, dtype, width) as in_file:  # type: ignore[arg-type]
+    with ExitStack() as stack:
+        spools = [new_spool(stack, folder, shape, dtype, width) for folder in (str(tmp_path), None)]  # type: ignore[arg-type]
         assert len(os.listdir(tmp_path)) == 1
-        spools: list[Spool] = [in_file, InMemory(np.zeros(shape, dtype), width)]
         for spool in spools:
             for plane, first in product(range(shape[0]), range(0, shape[1], 3)):
                 spool.put_rows(plane, first, array[plane, first : first + 3])
@@ -157,16 +157,16 @@ def spools_made(patch: pytest.MonkeyPatch) -> list[Any]:
 
 def spied(patch: pytest.MonkeyPatch) -> list[str]:
     """The folders that scratch files are made in."""
-    from gpuops.files import scratch
+    from gpuops.files import drafts
 
     used: list[str] = []
-    made = scratch.file
+    made = drafts.scratch_file
 
     def file(folder: str, nbytes: int) -> Any:
         used.append(folder)
         return made(folder, nbytes)
 
-    patch.setattr("gpuops.files.scratch.file", file)
+    patch.setattr("gpuops.files.drafts.scratch_file", file)
     return used
 
 

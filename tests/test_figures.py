@@ -18,8 +18,7 @@ from gpuops.figures import FIGURES
 from gpuops.files import Picture
 from gpuops.metrics.flip import hdr_flip
 from gpuops.metrics.measure import Pair, SizeError, measure
-from gpuops.metrics.variance import Variance
-from gpuops.metrics.z_test import critical
+from gpuops.metrics.variance import Variance, critical
 from gpuops.params.comparing import Comparing
 from gpuops.params.thresholds import Thresholds
 

@@ -24,6 +24,7 @@ from gpuops.files import Metadata, Picture, read, write
 from gpuops.files import png as png_writer
 from gpuops.files.formats import FORMATS, format_named, output_dtype
 from gpuops.files.output import atomic
+from gpuops.params.moves import Frame
 
 from .choices import each, of_formats
 from .conftest import run_python
@@ -229,7 +230,6 @@ def test_tiff_says_which_blocks_it_leaves_out(photo, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("inserted", "name"), [
-    (chunk(b"tEXt", b"Title\0A title"), "text 'Title'"),
     (chunk(b"acTL", struct.pack(">II", 2, 0)), "animation"),
     (chunk(b"caBX", b"?"), "chunk 'caBX'"),
     (chunk(b"pHYs", struct.pack(">IIB", 2, 1, 0)), "pixel aspect ratio (0.5)"),
@@ -521,7 +521,6 @@ def test_exr_header_survives(tmp_path) -> None:
     attributes = {
         "chromaticities": ("float[8]", primaries),
         "comments": ("string", "hello"),
-        "window": (2, 3, 0, 0, 20, 10, 4, 5),
         "PixelAspectRatio": ("float", 2.0),
         "worldToCamera": ("matrix", tuple(map(float, range(16)))),
         "framesPerSecond": ("rational", (24000, 1001)),
@@ -533,11 +532,13 @@ def test_exr_header_survives(tmp_path) -> None:
         "nameOfTheShot": ("string", "7b"),
     }
     pixels = np.ones((5, 4, 3), np.float16)
-    write(tmp_path / "a.exr", Picture(pixels, linear=True, metadata=Metadata(attributes=attributes)))
+    metadata = Metadata(attributes=attributes, frame=Frame(-2, 1, 4, 5, 20, 10, 3, 2))
+    write(tmp_path / "a.exr", Picture(pixels, linear=True, metadata=metadata))
     write(tmp_path / "b.exr", read(tmp_path / "a.exr"))
     kept = read(tmp_path / "b.exr").metadata.attributes
+    assert read(tmp_path / "b.exr").metadata.frame == metadata.frame
     assert kept["chromaticities"][1] == pytest.approx(primaries)
-    assert "hello" in {value[1] for value in kept.values()} and kept["window"] == attributes["window"]
+    assert "hello" in {value[1] for value in kept.values()}
     for name in set(attributes) - {"chromaticities", "comments"}:
         assert kept[name] == attributes[name]
     with pytest.warns(GpuopsWarning, match="EXR header attributes"):
@@ -626,7 +627,7 @@ def test_tiff_kinds_that_are_refused(tmp_path) -> None:
     for data, words in (
         (tiff_file(24, 3, 1, bytes(12)), "24-bit float"),
         (tiff_file(32, 3, 0, bytes(8)), "0 is white"),
-        (tiff_file(8, 1, 8, bytes(12), 3), "CIELAB"),
+        (tiff_file(8, 1, 8, bytes(12), 4), "kind that cannot be read"),
         (tiff_file(8, 1, 5, bytes(10), 5), "inks or channels beyond CMYK"),
         (tiff_file(64, 6, 1, bytes(16)), "kind that cannot be read"),
     ):
@@ -652,7 +653,7 @@ def test_tiff_variants(tmp_path, rng) -> None:
         path, np.array([[[50, 0, 0, 100]]], np.uint8), photometric="rgb", extrasamples=["assocalpha"]
     )
     assert read(path).pixels.tolist() == [[[128, 0, 0, 100]]]
-    tifffile.imwrite(path, values[:, :, 0].astype(np.int32))
+    tifffile.imwrite(path, values[:, :, 0].astype(np.int64))
     with pytest.raises(FileError, match="convert it"):
         read(path)
     tifffile.imwrite(path, values[:2, :, :, None].astype(np.uint16)[..., 0], photometric="minisblack")

@@ -79,7 +79,7 @@ def by_rows(clpix, monkeypatch, tmp_path) -> Callable[..., Run]:
         scratch.mkdir(exist_ok=True)
         with monkeypatch.context() as patch:
             in_blocks(patch)
-            patch.setattr("gpuops.fourier.device_memory.ENOUGH", 1 << 13)
+            patch.setattr("gpuops.fourier.axes.ENOUGH", 1 << 13)
             if place == "scratch":
                 patch.setattr("gpuops.rows.budget.of_machine", lambda: 0)
                 command = (*command, "--scratch", scratch)
@@ -319,7 +319,7 @@ def test_masks(clpix, by_rows, tmp_path, border) -> None:
     found = np.moveaxis(files.read(tmp_path / "out.tif").pixels, 2, 0)
     np.testing.assert_allclose(found, expected, rtol=0, atol=FILTER)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gpuops.batch.whole.is_too_large", lambda *_: True)
+        patch.setattr("gpuops.batch.memory.is_too_large", lambda *_: True)
         run = clpix(*command, names[1], "-o", tmp_path / "none.tif")
     assert run.code == 1 and "resize it" in run.err and run.err.count("\n") == 1
     assert not (tmp_path / "none.tif").exists()
@@ -353,7 +353,7 @@ def test_explain(clpix, tmp_path) -> None:
 def test_a_promise_that_is_too_small_says_what_would_do(clpix, tmp_path, monkeypatch, command) -> None:
     """The memory that a line names is enough, one that is a little less is not, and a scratch folder is, too."""
     monkeypatch.setattr("gpuops.rows.budget._CODEC", 0)
-    monkeypatch.setattr("gpuops.batch.whole.is_too_large_for_device", lambda *_: True)
+    monkeypatch.setattr("gpuops.batch.memory.is_too_large_for_device", lambda *_: True)
     path, out = saved(tmp_path / "in.png", light((700, 500, 3), "uint8")), tmp_path / "out.png"
     words = (command[0], path, *command[1:], "-o", out)
     run = clpix(*words, "--memory", "1M")

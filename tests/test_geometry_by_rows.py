@@ -23,15 +23,14 @@ from gpuops.ops.resize import ResizeParams
 from gpuops.ops.sharpen import SharpenParams
 from gpuops.params.region import Region
 from gpuops.plan import plan
-from gpuops.rows import edges
 from gpuops.rows.flow import flow
 from gpuops.rows.schedule import RowSchedule, block_bytes, row_bytes
-from gpuops.rows.window import PIXELS, PLANES
+from gpuops.rows.window import Edges
 
 from . import tolerance
 from .choices import thinned
 from .conftest import in_blocks
-from .test_streaming import BY_ROWS, as_whole, blocks, by_rows, picture, write
+from .test_streaming import BY_ROWS, Given, as_whole, blocks, by_rows, picture, write
 
 FILTERS = ("lanczos3", "mitchell", "catmull-rom", "area", "nearest")
 # Sizes up and down by numbers that are not whole, one axis alone, tiny results, and parts of what is left and right.
@@ -87,7 +86,7 @@ def test_rows_that_are_not_needed_are_not_worked_on(gpu, monkeypatch) -> None:
     """A crop asks the steps before it for its rows and their neighbours, and for none below those."""
     taken = []
 
-    def counted(x: np.ndarray) -> Iterator[Image]:
+    def counted() -> Iterator[Image]:
         for block in blocks(gpu, x, 4):
             taken.append(block.part)
             yield block
@@ -98,7 +97,7 @@ def test_rows_that_are_not_needed_are_not_worked_on(gpu, monkeypatch) -> None:
     schedule = RowSchedule.of(gpu, todo, shape)
     first, end = schedule.needed()
     assert 90 <= first <= 97 and first + end == 250
-    found = [rows for rows in flow(schedule, counted(x)) if isinstance(rows, Image)]
+    found = [rows for rows in flow(schedule, Given(counted)) if isinstance(rows, Image)]
     assert found[0].part == (0, 50) and taken[-1] == Part((end - 1) // 4 * 4, 400)
     np.testing.assert_array_equal(
         np.concatenate([rows.numpy() for rows in found], 1), as_whole(gpu, chain, x)
@@ -116,7 +115,7 @@ def test_a_crop_of_what_was_resized(planned, first) -> None:
     low, high = schedule.needed()
     assert low > 0 or first < 8
     given = (block for block in blocks(planned, x, 5) if block.part and low - 5 < block.part.first < high)
-    found = [rows.numpy() for rows in flow(schedule, given) if isinstance(rows, Image)]
+    found = [rows.numpy() for rows in flow(schedule, Given(lambda: given)) if isinstance(rows, Image)]
     np.testing.assert_allclose(np.concatenate(found, 1), as_whole(planned, chain, x), rtol=1e-6, atol=1e-6)
 
 
@@ -125,12 +124,8 @@ def test_large_results_come_in_pieces(planned, small) -> None:
     """A row of the input that becomes many of the result: these are made so many bytes at a time."""
     x, chain = picture((3, 9, 11)), Chain(ResizeParams(scale=(13.0, 17.0)), SharpenParams(2.0, 0.5))
     at_once = 1 if small else 10 * row_bytes((3, 153, 143))
-    shape = 3, 9, 11
-    found = [
-        image.numpy()
-        for image in flow(RowSchedule.of(planned, plan(chain), shape), blocks(planned, x, 2), at_once=at_once)
-        if isinstance(image, Image)
-    ]
+    schedule, source = RowSchedule.of(planned, plan(chain), (3, 9, 11)), Given(lambda: blocks(planned, x, 2))
+    found = [image.numpy() for image in flow(schedule, source, at_once=at_once) if isinstance(image, Image)]
     assert max(rows.shape[1] for rows in found) <= 24
     np.testing.assert_allclose(np.concatenate(found, 1), as_whole(planned, chain, x), rtol=1e-6, atol=1e-6)
 
@@ -253,27 +248,24 @@ def test_what_is_not_finite_goes_around(clpix, tmp_path, monkeypatch, rng) -> No
     assert np.isnan(found[1][-1, 3, 0]) and not np.isfinite(found[1][0, 15, 2])
 
 
-@pytest.mark.parametrize("row_axis", [PLANES, PIXELS])
 @pytest.mark.parametrize(("height", "halo"), [(1, 7), (5, 5), (9, 4), (13, 40)])
-def test_rows_beyond_the_ends_are_numpys(gpu, height, halo, row_axis) -> None:
+def test_rows_beyond_the_ends_are_numpys(gpu, height, halo) -> None:
     rng = np.random.default_rng(height)
-    shape = (2, height, 3) if row_axis == PLANES else (height, 3, 2)
-    values = rng.integers(0, 256, shape).astype(np.float32 if row_axis == PLANES else np.uint8)
+    values = rng.integers(0, 256, (2, height, 3)).astype(np.float32)
 
     def blocks(wanted: tuple[int, int], rows: int) -> Iterator[Image]:
         for first in range(wanted[0], wanted[1], rows):
             at = slice(first, min(first + rows, wanted[1]))
-            image = gpu.array(np.ascontiguousarray(values[:, at] if row_axis == PLANES else values[at]))
+            image = gpu.array(np.ascontiguousarray(values[:, at]))
             image.part = Part(first, height)
             yield image
 
-    widths = [(halo, halo) if axis == row_axis else (0, 0) for axis in range(3)]
-    expected = np.pad(values, widths, "wrap")
+    expected = np.pad(values, [(0, 0), (halo, halo), (0, 0)], "wrap")
     for rows in (1, 3, height):
-        beyond = edges.Edges(height, halo, row_axis)
+        beyond = Edges(height, halo)
         for part in beyond.parts:
             beyond.fill(blocks(part, rows))
         found = list(beyond.around(blocks((0, height), rows)))
-        np.testing.assert_array_equal(np.concatenate([image.numpy() for image in found], row_axis), expected)
-        firsts = np.cumsum([-halo, *(image.shape[row_axis] for image in found)])[:-1]
+        np.testing.assert_array_equal(np.concatenate([image.numpy() for image in found], 1), expected)
+        firsts = np.cumsum([-halo, *(image.shape[1] for image in found)])[:-1]
         assert [image.part for image in found] == [Part(first, height) for first in firsts]

@@ -44,6 +44,11 @@ def test_modules_are_named_by_nouns() -> None:
     assert named and list(filter(vague.fullmatch, named)) == []
 
 
+def test_no_name_is_found() -> None:
+    for path in [path for folder in ("cli", "gpuops") for path in (ROOT / folder).rglob("*.py")]:
+        assert not re.search(r"^ *found(:.*)? = |for found in", path.read_text(), re.MULTILINE), path
+
+
 def test_no_two_classes_have_one_name() -> None:
     places = defaultdict(list)
     for path in [path for folder in ("cli", "gpuops") for path in (ROOT / folder).rglob("*.py")]:

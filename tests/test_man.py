@@ -6,7 +6,7 @@ import subprocess
 
 import click
 import pytest
-from clpix import man
+from clpix import help as man
 from clpix.commands import leaves
 from clpix.main import COMMANDS, cli
 

@@ -104,12 +104,12 @@ def test_freed_memory_is_kept_unless_it_is_limited(kept) -> None:
     """A batch keeps it for its next picture. Where memory is limited it goes back to the system."""
     code = f"""
 import numpy as np
-from gpuops.process import heap
+from gpuops.process import memory
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * 4096
-heap.keep_freed()
+memory.keep_freed()
 if not {kept}:
-    heap.give_back()
+    memory.give_back()
 before = resident()
 for size in (8, 12, 10):
     block = np.ones(size << 20)

@@ -13,7 +13,7 @@ from gpuops.ops import operation
 from gpuops.ops.merge import OPERATION as merge
 from gpuops.ops.merge import MergeParams
 from gpuops.params.files import FileOperand
-from gpuops.tone.alignment import shift_between
+from gpuops.tone.fusion import shift_between
 
 from .conftest import Run
 from .reference.images import on

@@ -11,7 +11,7 @@ from gpuops import Gpu, ParameterError, files
 from gpuops.chain import Chain
 from gpuops.gpu import GeneratedSource
 from gpuops.ocio import config
-from gpuops.ocio.shader import Texture, buffer, opencl
+from gpuops.ocio.transform import Texture, buffer, opencl
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.flip import FlipParams
 from gpuops.ops.ocio import OPERATION as ocio

@@ -269,7 +269,7 @@ def test_parameters_are_checked() -> None:
     for given, text in (
         ((5,), "^size must be from 0.5 to 4 pixels, not 5$"),
         ((float("nan"),), "^size must be from 0.5 to 4 pixels, not nan$"),
-        (("x",), "^size must be a number, not 'x'$"),
+        (("x",), "^size cannot be 'x': give 0.5 … 4 pixels$"),
         ((1, "left"), "^unknown the-way 'left': use one of up, down$"),
     ):
         with pytest.raises(ParameterError, match=text):

@@ -91,7 +91,7 @@ def test_stored_wavelets(gpu, rng, monkeypatch, params) -> None:
     for name, band in parts.items():
         np.testing.assert_allclose(band, whole[name], rtol=ROUNDINGS)
     sink = stored.sink_of(about, Encoding(np.dtype(np.float32)))
-    multilevel.recompose(stored.found_in(gpu, parts, about), params, sink)
+    multilevel.recompose(stored.host_bands(gpu, parts, about), params, sink)
     back = np.moveaxis(sink.pixels, -1, 0)
     assert np.abs(back[-1] - x[-1]).max() < DWT["round trip"]  # alpha is not shrunk
     if params.integer:  # whole levels, divided by 255 to the device's accuracy

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gpuops.batch import devices, processes
+from gpuops.batch import devices, dispatch
+from gpuops.batch.dispatch import processes_for
 from gpuops.batch.job import Job
-from gpuops.batch.processes import processes_for
 from gpuops.batch.worker import WorkerSettings
 
 from .test_batch import contents, names, save
@@ -23,7 +23,7 @@ def jobs_of(folder: Path, count: int, size: int) -> list[Job]:
 
 
 def test_how_many(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(processes, "of_machine", lambda: 1 << 36)
+    monkeypatch.setattr(dispatch, "of_machine", lambda: 1 << 36)
     for count, size, processors, expected in (
         (10_000, 300, 2, 2), (10_000, 131_072, 2, 1), (10_000, 131_072, 8, 4), (10_000, 2_000_000, 16, 1),
         (10_000, 300, 1, 1), (10_000, 300, 64, 4), (10_000, 0, 3, 3), (999, 300, 16, 1), (1000, 300, 16, 2),
@@ -33,7 +33,7 @@ def test_how_many(tmp_path, monkeypatch) -> None:
     for source in ("vanished.png", "s3://bucket/one.png", "-"):  # of unknown size
         assert processes_for([*jobs, Job(source, FLIP, "other.png")], 16) == 1
     for memory, expected in ((1 << 29, 1), (1 << 31, 2), (3 << 30, 3)):
-        monkeypatch.setattr(processes, "of_machine", lambda memory=memory: memory)
+        monkeypatch.setattr(dispatch, "of_machine", lambda memory=memory: memory)
         assert processes_for(jobs, 16) == expected
 
 
@@ -44,7 +44,7 @@ def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for number in range(9):
         save(tmp_path / f"in-{number}.png", (5 + number, 7, 3), seed=number)
     (tmp_path / "in-4.png").write_bytes((tmp_path / "in-4.png").read_bytes()[:60])
-    monkeypatch.setattr(processes, "_WORTH", 2)
+    monkeypatch.setattr(dispatch, "_WORTH", 2)
     yield tmp_path
 
 
@@ -65,10 +65,10 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_results_and_messages_are_those_of_one_process(clpix, few, started, monkeypatch) -> None:
     inputs = sorted(name for name in names(few) if name.startswith("in-"))
     command = ("blur", *inputs, "--sigma", 1.5, "--verbose", "--progress", "--jobs", 2)
-    monkeypatch.setattr(processes, "_MOST", 1)
+    monkeypatch.setattr(dispatch, "_MOST", 1)
     alone = clpix(*command, "-o", "out/", "--journal", "alone.jsonl")
     assert not started and alone.code == 1
-    monkeypatch.setattr(processes, "_MOST", 2)
+    monkeypatch.setattr(dispatch, "_MOST", 2)
     shared = clpix(*command, "-o", "two/", "--journal", "two.jsonl")
     assert shared.code == 1 and len(started) == 2 and len(set(started)) == 1
     assert shared.err.replace("two/", "out/") == alone.err

@@ -4,16 +4,16 @@ import json
 import math
 import re
 from dataclasses import replace
+from importlib.resources import files
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from gpuops.errors import FileError
-from gpuops.regress.github import SUMMARY_BYTES, annotated, summary
-from gpuops.regress.junit import to_junit
-from gpuops.regress.outcome import STATUSES, Limit, Outcome, PairedPicture, Run, WorstPixel
-from gpuops.regress.report import from_json, schema, to_json
+from gpuops.params.comparing import WorstPixel
+from gpuops.regress.outcome import STATUSES, Limit, Outcome, PairedPicture, Run, from_json, to_json
+from gpuops.regress.services import SUMMARY_BYTES, annotated, summary, to_junit
 
 # Names that try to leave where they stand: markup, commands, controls, halves of surrogates, marks of direction.
 EVIL = [
@@ -68,7 +68,7 @@ def test_json_is_strict_and_obeys_its_schema() -> None:
 
     report = json.loads(to_json(RUN), parse_constant=refuse)
     assert report["outcomes"][0]["figures"] == {"max": "inf", "psnr": 0.1 + 0.2, "flip": "nan", "low": "-inf"}
-    rules = schema()
+    rules = json.loads(files("gpuops.regress").joinpath("report.schema.json").read_text("utf-8"))
     assert sorted(report) == sorted(rules["properties"]) == sorted(rules["required"])
     for kind, found in [("outcome", report["outcomes"][0]), ("picture", report["outcomes"][0]["result"])]:
         rule = rules["$defs"][kind]

@@ -245,7 +245,7 @@ def test_what_is_refused(clpix, frames) -> None:
     for text, why in {
         "smooth:4": "takes an odd number of inputs from 3 on, not 4",
         "smooth:1": "takes an odd number of inputs from 3 on, not 1",
-        "smooth:x": "takes a number of inputs, such as smooth:5, not 'smooth:x'",
+        "smooth:x": "cannot be 'smooth:x': give `EV`, `auto`, `shared`, `smooth:N`",
         "smooth": "exposure must be EV or auto or shared or smooth:N, with numbers from -60 to 60, not 'smooth'",
     }.items():
         run = clpix("tonemap", *frames, "--exposure", text, "-o", "out/")

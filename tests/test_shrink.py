@@ -10,7 +10,7 @@ from skimage.restoration import denoise_wavelet
 
 from gpuops.errors import ParameterError
 from gpuops.params.dwt import DENOISE_SPACES, ESTIMATES, DwtParams, KeepParams, ShrinkParams, threshold_option
-from gpuops.wavelets import noise, shrink, statistics, threshold, transform, wavedec2
+from gpuops.wavelets import shrink, statistics, threshold, transform, wavedec2
 from gpuops.wavelets.denoise import denoise
 from gpuops.wavelets.keep import keep
 from gpuops.wavelets.wavelets import WAVELETS
@@ -190,7 +190,7 @@ def test_shrinking_takes_noise_away(gpu, rng, scene, kind) -> None:
     image.alpha = True
     params = DwtParams(levels=4)
     first, details = transform.decompose(image, params)
-    np.testing.assert_allclose(noise.estimate(details[-1], "bior4.4")[:3], sigma[:3], rtol=0.1)
+    np.testing.assert_allclose(shrink.noise_of(details[-1], "bior4.4")[:3], sigma[:3], rtol=0.1)
     result = denoise(gpu, image, params, ShrinkParams(kind))
     assert result.alpha
     before, after = (np.sqrt(np.mean((v - scene) ** 2, axis=(1, 2))) for v in (noisy, result.numpy()))
@@ -211,15 +211,15 @@ def test_shrinking_takes_noise_away(gpu, rng, scene, kind) -> None:
 def test_noise_in_every_band(gpu, rng, name) -> None:
     white = rng.standard_normal((1, 512, 512), dtype=np.float32)
     _, details = transform.decompose(gpu.array(white), DwtParams(name, "symmetric", 3))
-    for bands, sigmas in zip(details, noise.levels(details, name), strict=True):
+    for bands, sigmas in zip(details, shrink.noise_levels(details, name), strict=True):
         measured = [band.numpy().std() for band in bands]
         np.testing.assert_allclose(sigmas, measured, rtol=0.06)  # the estimate has 64 × 64 samples
-    assert noise.estimate(details[-1], name) == pytest.approx(1, rel=0.02)
+    assert shrink.noise_of(details[-1], name) == pytest.approx(1, rel=0.02)
     low, high = (np.array(taps) for taps in WAVELETS[name].decompose)
     twice = np.convolve(low, np.kron(low, [1, 0]))  # both levels' filters in one
     then_high = np.convolve(low, np.kron(high, [1, 0]))
     expected = [(low @ low, high @ high), (twice @ twice, then_high @ then_high)]
-    np.testing.assert_allclose(noise.variances(name, 2), expected, rtol=DOUBLE)
+    np.testing.assert_allclose(shrink.noise_variances(name, 2), expected, rtol=DOUBLE)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 300), (300, 1), (2, 2), (3, 5)])

@@ -124,7 +124,7 @@ def test_operands_without_meaning(gpu) -> None:
         ssimulacra2(gpu, a[:, :1, :1], a[:, :1, :1])
     with pytest.raises(ParameterError, match="gray or RGB pictures, not 2 planes: leave alpha out"):
         ssimulacra2(gpu, a[:2], a[:2])
-    with pytest.raises(ParameterError, match="linear light as floats, not uint8: decode levels first"):
+    with pytest.raises(ParameterError, match="linear light as floats, not uint8: decode first"):
         ssimulacra2(gpu, a, a.astype(np.uint8))
     for make in (np.asarray, gpu.array):
         with pytest.raises(ParameterError, match="shapes differ"):

@@ -12,7 +12,7 @@ from gpuops.errors import TooLongError
 from gpuops.glow import starburst
 from gpuops.glow.bloom import bloom
 from gpuops.ops.bloom import BloomParams
-from gpuops.params.starburst import Aperture
+from gpuops.params.bloom import Aperture
 
 from .reference.glow import burst as reference
 from .reference.glow import polygon_transform as transform

@@ -5,11 +5,12 @@ import re
 import struct
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import PIL.Image
@@ -62,7 +63,6 @@ BY_ROWS: list[Params] = [
     BlurParams(kind="median", radius=(2, 1), border="wrap"),
     BlurParams((1.5, 1.5), kind="bilateral", sigma_color=0.3, border="wrap"),
     BlurParams(kind="disc", radius=(2.5, 2.5)),
-    BlurParams(kind="motion", length=5.0, angle=30.0, border="mirror"),
     BlurParams(kind="median", radius=(2, 1)),
     BlurParams((1.5, 1.5), kind="bilateral", sigma_color=0.3),
     SharpenParams(2.5, 0.7, 0.05),
@@ -73,12 +73,10 @@ BY_ROWS: list[Params] = [
     GradeParams(exposure=0.5),
     BloomParams(strength=0.4),
     BloomParams(threshold=0.8, strength=0.5, radius=0.3, blend="add", exposure=1.0),
-    BloomParams(karis=False, radius=0.01, strength=1.0),
     BloomParams(karis=False, border="wrap-x", strength=0.7, radius=0.15),
     BloomParams(border="wrap-x", strength=0.7, threshold=0.9, exposure=0.5, blend="add"),
     BloomParams(method="gaussians", strength=0.6, radius=0.5),
     BloomParams(method="gaussians", threshold=0.8, radius=0.2, strength=0.5, blend="add", exposure=1.0),
-    BloomParams(method="gaussians", strength=1.0, radius=1.0, border="wrap-x", tonemap="agx", exposure=None),
     BloomParams(method="gaussians", strength=1.0, radius=0.0),
     BloomParams(strength=0.0, tonemap="agx"),
     BloomParams(tonemap="agx", exposure=None),
@@ -89,7 +87,6 @@ BY_ROWS: list[Params] = [
     TonemapParams("reinhard-devlin", meter="mean", white_balance="gray-world"),
     TonemapParams("agx", meter_region=Region(3, 5, 17, 20)),
     TonemapParams("reinhard-local", exposure=0.5),
-    TonemapParams("reinhard-local", white_balance=(1.2, 1.0, 0.8)),
     TonemapParams("durand"),
     TonemapParams("durand", exposure=1.0, parameters={"sigma_spatial": 0.2, "sigma_color": 0.3}),
     TonemapParams("reinhard-extended", meter="center"),
@@ -118,15 +115,26 @@ def blocks(gpu: Gpu, x: np.ndarray, rows: int, *, alpha: bool = False) -> Iterat
         yield image
 
 
+class Given(NamedTuple):
+    """Blocks of planes as a source."""
+
+    begin: Callable[[], Iterable[Image]]
+    decoding = None
+
+    def __call__(self, *_: object) -> Generator[Image, None, None]:
+        yield from self.begin()
+
+
 def by_rows(gpu: Gpu, chain: Chain, x: np.ndarray, rows: int, *, alpha: bool = False) -> np.ndarray:
     """The result of a chain on blocks of so many rows."""
     todo, shape = plan(chain), (x.shape[0], x.shape[1], x.shape[2])
     schedule = RowSchedule.of(gpu, todo, shape)
     height = schedule.result[1]
     assert schedule.obstacle is None
-    schedule = settled(schedule, lambda *_: blocks(gpu, x, rows, alpha=alpha))
+    source = Given(lambda: blocks(gpu, x, rows, alpha=alpha))
+    schedule = settled(schedule, source)
     found, first = [], 0
-    for image in flow(schedule, blocks(gpu, x, rows, alpha=alpha)):
+    for image in flow(schedule, source):
         assert isinstance(image, Image) and image.part == (first, height)
         if not image.space.display:  # as the library gives it back
             image = converted(image, image.space.colour, premultiplied=False)
@@ -592,7 +600,7 @@ then crop --region 1,11,20,90
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize("command", thinned(ALL_BY_ROWS[::2], 7), ids=" ".join)
+@pytest.mark.parametrize("command", thinned(ALL_BY_ROWS[::3], 7), ids=" ".join)
 def test_the_least_memory_that_is_accepted_is_enough(clpix, tmp_path, monkeypatch, command) -> None:
     """What a line says that it takes is enough, or what is known once the picture was looked at is said in such a line.
 

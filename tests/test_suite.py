@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from gpuops import FileError, ParameterError, files
-from gpuops.batch.shards import shard
+from gpuops.batch.job import shard
 from gpuops.params.thresholds import Thresholds
 from gpuops.regress import acceptance, manifest
 from gpuops.regress.cases import run_cases
-from gpuops.regress.folders import FilePair, pairs
+from gpuops.regress.judge import FilePair, pairs
 from gpuops.regress.outcome import Outcome, PairedPicture, Run
-from gpuops.regress.references import Folder, Index, places_of, references, sha256_of
+from gpuops.regress.references import Index, References, places_of, references, sha256_of
 
 SUITE = """schema = 1
 references = "refs"
@@ -88,7 +88,7 @@ def test_cases_are_selected() -> None:
 
 
 @pytest.mark.parametrize(("before", "after", "message"), [
-    ("schema = 1", "schema = 2", "newer clpix"), ("schema = 1\n", "", "has no line 'schema = 1'"),
+    ("schema = 1", "schema = 2", "knows 1 at most"), ("schema = 1\n", "", "has no line 'schema = 1'"),
     (SUITE, "schema = 1\n", "has no [[case]]"), ("schema = 1", "schema = [", "is no TOML"),
     ("timeout = 2.5", "timeout = inf", "line 17: case 'b': timeout must be"),
     ("references", "referenzes", "line 2: unknown key 'referenzes': did you mean 'references'"),
@@ -124,7 +124,7 @@ def test_pairs_new_missing_and_renamed(tmp_path) -> None:
     picture(refs / "gone.png", 4)
     (out / "notes.txt").write_text("no picture")
     picture(out / ".hidden" / "a.png", 1)
-    found = list(pairs(out, Folder(str(refs)), ()))
+    found = list(pairs(out, References(str(refs)), ()))
     assert [(one.name, getattr(one, "status", "pair")) for one in found] == [
         ("gone.png", "missing"), ("now.png", "renamed"), ("same.png", "pair"), ("sub/new.png", "new"),
     ]  # fmt: skip
@@ -141,7 +141,7 @@ def test_the_nearest_reference_wins_and_is_named(tmp_path) -> None:
     picture(refs / "@linux" / "b.png", 2)
     picture(refs / "@linux" / "c.png", 2)
     picture(refs / "@nvidia-h200" / "c.png", 3)
-    found = list(pairs(out, Folder(str(refs)), ("nvidia-h200", "linux")))
+    found = list(pairs(out, References(str(refs)), ("nvidia-h200", "linux")))
     assert [one.of for one in found if isinstance(one, FilePair)] == ["base", "linux", "nvidia-h200"]
 
 
@@ -154,9 +154,9 @@ def test_names_of_places(monkeypatch) -> None:
 
 def test_folders_that_are_not_there(tmp_path) -> None:
     with pytest.raises(ParameterError, match="there is no such folder"):
-        list(pairs(tmp_path / "none", Folder(str(tmp_path)), ()))
+        list(pairs(tmp_path / "none", References(str(tmp_path)), ()))
     picture(tmp_path / "out" / "a.png", 1)
-    found = list(pairs(tmp_path / "out", Folder(str(tmp_path / "none")), ()))
+    found = list(pairs(tmp_path / "out", References(str(tmp_path / "none")), ()))
     assert [one.status for one in found if isinstance(one, Outcome)] == ["new"]
 
 
@@ -170,7 +170,7 @@ def index(folder: Path) -> Index:
     return make_index(str(folder / "refs.json"), "store")
 
 
-@pytest.mark.parametrize("kind", [lambda p: Folder(str(p / "refs")), index], ids=["folder", "index"])
+@pytest.mark.parametrize("kind", [lambda p: References(str(p / "refs")), index], ids=["folder", "index"])
 def test_only_what_differs_is_accepted(tmp_path, kind) -> None:
     there = kind(tmp_path)
     a, b = str(picture(tmp_path / "a.png", 1)), str(picture(tmp_path / "b.png", 2))
@@ -242,7 +242,7 @@ def a_run(tmp_path: Path) -> Run:
 
 
 def test_accepting_takes_what_was_seen(tmp_path) -> None:
-    run, there = a_run(tmp_path), Folder(str(tmp_path / "refs"))
+    run, there = a_run(tmp_path), References(str(tmp_path / "refs"))
     chosen = acceptance.choose(run)
     assert list(chosen) == ["a.png", "c.png"] and list(acceptance.choose(run, ["c*"])) == ["c.png"]
     with pytest.raises(ParameterError, match=r"called 'b.png'"):
@@ -260,7 +260,7 @@ def test_accepting_takes_what_was_seen(tmp_path) -> None:
     "name", ["../x.png", "/tmp/x.png", "a/../../x.png", ".git/x.png", "a.sh", "a\0.png", "link/x.png"]
 )
 def test_a_report_of_others_writes_nothing_elsewhere(tmp_path, name) -> None:
-    there, path = Folder(str(tmp_path / "refs")), picture(tmp_path / "out" / "a.png", 1)
+    there, path = References(str(tmp_path / "refs")), picture(tmp_path / "out" / "a.png", 1)
     (tmp_path / "refs").mkdir()
     (tmp_path / "refs" / "link").symlink_to(tmp_path)
     run = Run([Outcome(name, "new", PairedPicture(str(path), name, sha256_of(path)))], {})
@@ -270,7 +270,7 @@ def test_a_report_of_others_writes_nothing_elsewhere(tmp_path, name) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize("kind", [lambda p: Folder(str(p / "refs")), index], ids=["folder", "index"])
+@pytest.mark.parametrize("kind", [lambda p: References(str(p / "refs")), index], ids=["folder", "index"])
 def test_references_without_a_result_go_if_wanted(tmp_path, kind) -> None:
     there = kind(tmp_path)
     for number, (name, place) in enumerate([("a.png", "base"), ("a.png", "linux"), ("b.png", "base")]):

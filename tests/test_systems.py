@@ -39,12 +39,8 @@ def test_a_process_ends_with_what_it_has_started(tmp_path) -> None:
     program = (
         "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); sys.stdin.read()"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", program],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=groups.OWN_SESSION,
-    )
+    pipe = subprocess.PIPE
+    process = groups.start([sys.executable, "-c", program], stdin=pipe, stdout=pipe)
     with process:
         assert process.stdout is not None
         child = int(process.stdout.readline())

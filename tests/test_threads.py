@@ -25,7 +25,7 @@ from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.region import Region
 from gpuops.pixels import regions
 from gpuops.programs import GeneratedSource
-from gpuops.tiles.transfers import Transfers
+from gpuops.tiles.transfers import Inlet, Outlet, Transfers
 from gpuops.tone.tonemap import tonemap
 
 Work = Callable[[Gpu], np.ndarray]
@@ -66,7 +66,7 @@ def moved(gpu: Gpu, x: np.ndarray) -> np.ndarray:
     """Work that moves arrays to the device and back while kernels run."""
     result = np.empty((1, *x.shape), x.dtype)
     with Transfers(gpu) as transfers:
-        inlet, outlet = transfers.inlet(x.nbytes), transfers.outlet(x.nbytes)
+        inlet, outlet = Inlet(transfers, x.nbytes), Outlet(transfers, x.nbytes)
         image = inlet.send([x[None]], 1)
         smooth = blur.blur(gpu, image, BlurParams(sigma=(2, 2)))
         inlet.release()
@@ -176,7 +176,7 @@ def test_a_plan_is_made_once_for_all_threads(gpu) -> None:
 
 def test_transfers_end_with_an_error(gpu) -> None:
     with pytest.raises(ZeroDivisionError), Transfers(gpu) as moving:
-        moving.inlet(100).send([np.zeros((1, 5, 5), np.float32)], 1)
+        Inlet(moving, 100).send([np.zeros((1, 5, 5), np.float32)], 1)
         raise ZeroDivisionError
 
 
@@ -187,7 +187,7 @@ def test_a_thread_may_launch_while_another_waits_for_a_download(gpu) -> None:
         with ThreadPoolExecutor(1) as pool:
             download = pool.submit(image.numpy)
             time.sleep(0.05)  # so that the download has most likely begun
-            free = gpu.lock.acquire(timeout=20)
+            free = gpu.lock.acquire(timeout=120)
             if free:
                 gpu.lock.release()
             held.set_status(cl.command_execution_status.COMPLETE)

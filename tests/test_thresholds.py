@@ -82,7 +82,7 @@ def test_tables_come_back_and_lie_over_others() -> None:
 @pytest.mark.parametrize(("table", "message"), [
     ({"max-flp": 1}, "did you mean 'max-flip'"), ({"fail": "a"}, "must be a number"),
     ({"fail": True}, "must be a number"), ({"fail": -1}, "0 or more"), ({"fail": math.nan}, "0 or more"),
-    ({"failpercent": 101}, "at most 100"), ({"allowfailures": 1.5}, "whole number"),
+    ({"failpercent": 101}, "0 to 100"), ({"allowfailures": 1.5}, "whole number"),
     ({"min-ssim": 1.1}, "no picture has more"), ({"max-flip": math.nan}, "must be a number"),
 ])  # fmt: skip
 def test_wrong_thresholds(table, message) -> None:

@@ -119,7 +119,8 @@ def test_sdr_in_every_space(space, options, clpix, tmp_path) -> None:
     bits = 10 if deep else 8
     expected = coded(signal_of(space), TAGS[space][2], bits)
     assert np.abs(found[[2, 3, 0, 1]] - expected).max() < (4 if deep else 1.6)
-    run = clpix("convert", tmp_path / "out.mp4", "--frames", 1, "--dtype", "float", "-o", tmp_path / "f.exr")
+    how = ("--dtype", "float", "--colour", "linear")
+    run = clpix("convert", tmp_path / "out.mp4", "--frames", 1, *how, "-o", tmp_path / "f.exr")
     assert (run.code, run.err) == (0, "")
     light = files.read(tmp_path / "f-0001.exr").pixels[[24, 24, 8, 8], [16, 48, 16, 48]]
     assert np.abs(light - QUARTERS).max() < (0.012 if deep else 0.02)

@@ -99,7 +99,8 @@ def test_frames_of_two_videos_by_turns_and_of_one_that_changes(tmp_path) -> None
 
 def test_hdr_frames_keep_their_light(clpix, tmp_path) -> None:
     write(tmp_path / "in.mkv", coded(signal_of("rec2100-pq", white=3), 9, 10), TAGS["rec2100-pq"])
-    run = clpix("convert", tmp_path / "in.mkv", "--frames", "1:", "-o", tmp_path / "f.exr")
+    frames = ("--frames", "1:", "--colour", "linear")
+    run = clpix("convert", tmp_path / "in.mkv", *frames, "-o", tmp_path / "f.exr")
     assert (run.code, run.err) == (0, "")
     for name in ("f-0001.exr", "f-0002.exr"):
         light = files.read(tmp_path / name).pixels[[8, 8, 24, 24], [16, 48, 16, 48]]

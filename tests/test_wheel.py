@@ -42,7 +42,7 @@ def test_the_installed_program_runs_outside_the_tree(tmp_path) -> None:
     run(
         "-c",
         "from gpuops.regress.html import write_page; from gpuops.regress.outcome import Run\n"
-        "from gpuops.regress.report import from_json, to_json; write_page('x.html', from_json(to_json(Run([]))))",
+        "from gpuops.regress.outcome import from_json, to_json; write_page('x.html', from_json(to_json(Run([]))))",
     )
     image = str(ROOT / "samples" / "sunset.exr")
     run("-m", "clpix", "bloom", image, "--tonemap", "agx", "-o", "out.png", "--timing")

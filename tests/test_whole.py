@@ -17,8 +17,7 @@ from gpuops.ops.bloom import BloomParams, _bloom
 from gpuops.params.comparing import Comparing
 from gpuops.params.thresholds import Thresholds
 from gpuops.profile import Report
-from gpuops.regress.folders import FilePair
-from gpuops.regress.judge import judge
+from gpuops.regress.judge import FilePair, judge
 
 from .choices import each
 
@@ -150,7 +149,7 @@ def test_the_command_regress(clpix, folder, monkeypatch) -> None:
         os.rename("a.exr" if name == "results" else "b.exr", folder / name / "a.exr")
         files.write(folder / name / "b.png", Picture(rng.integers(0, 256, (16, 20, 3), np.uint8)))
     limits_of = Limits.of
-    small = lambda device, memory=None: replace(limits_of(device, memory), max_alloc_bytes=1 << 19)  # noqa: E731
+    small = lambda *device: replace(limits_of(*device), max_alloc_bytes=1 << 19)  # noqa: E731
     monkeypatch.setattr(Limits, "of", small)
     run = clpix("regress", "results", "references", "--min-psnr", "1")
     assert run.code == 2

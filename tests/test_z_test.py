@@ -13,12 +13,12 @@ from gpuops import Gpu, GpuopsWarning, ParameterError, files
 from gpuops.files import Picture
 from gpuops.metrics import variance as variances
 from gpuops.metrics.measure import Pair, measure
-from gpuops.metrics.variance import Variance, mean_and_variance
-from gpuops.metrics.z_test import critical, z_test
+from gpuops.metrics.variance import Variance, critical, mean_and_variance, z_test
 from gpuops.params.comparing import Comparing
 from gpuops.params.thresholds import Thresholds
-from gpuops.regress import calibrate, manifest
-from gpuops.regress.references import Folder, Index
+from gpuops.regress import manifest
+from gpuops.regress.references import Index, References
+from gpuops.regress.thresholds import write_references
 
 from .test_suite import make_index
 
@@ -220,8 +220,8 @@ def test_a_variance_that_does_not_fit(gpu, rng) -> None:
 def test_variances_are_no_pictures_of_the_references(tmp_path, rng) -> None:
     paths = {"a/b.exr": runs_of(tmp_path, rng, 3)}
     store = make_index(str(tmp_path / "refs.json"), "store")
-    for known in (Folder(str(tmp_path / "refs")), store):
-        said = calibrate.write_references(paths, str(tmp_path / "made"), known)
+    for known in (References(str(tmp_path / "refs")), store):
+        said = write_references(paths, str(tmp_path / "made"), known)
         assert "min-z-test = 99.75" in said["a/b.exr"] and known.names() == ["a/b.exr"]
         assert variances.read(known.variance_of("a/b.exr", "base")).runs == 3
         assert known.variance_of("a/b.exr", "linux") == known.variance_of("c.exr", "base") == ""
@@ -259,7 +259,7 @@ def test_a_suite_with_noise(clpix, tmp_path, monkeypatch, rng) -> None:
     Path("shift.txt").write_text("0")
     run = clpix("regress", "run", "suite.toml")
     assert run.code == 2
-    assert "is the variance of an older reference: calibrate again with --variance" in run.out
+    assert "is of an older reference: calibrate again with --variance" in run.out
     monkeypatch.setenv("CI", "1")
     run = clpix("regress", "calibrate", "suite.toml", "--runs", 2, "--variance")
     assert run.code == 2 and "CI" in run.err

@@ -215,7 +215,7 @@ typedef struct {
                    // the number of pixels. For an image the first two are the transform's elements along both axes
     int4 count;    // sequences beside each other, in the middle; elements that exist in the input, that are wanted
     int4 edge;     // image: height, width, origin's row and column; transfer function: rows of a plane (0: one for all);
-                   // where there are opposites, behind it: APART; pixels: the first plane's channel
+                   // where there are opposites, behind it: APART
     real scale;
 #ifdef ANY_LENGTH
     int4 length;  // LENGTH, FACTORS, GAP and PITCH
@@ -254,11 +254,6 @@ static inline Place place(int group, int column, int columns, Shape s) {
     w.there = w.stored = k <= last;
     w.in = (size_t)w.o * s.in.x + (size_t)w.m * s.in.y + (size_t)w.k * s.in.z;
     w.out = (size_t)w.o * s.out.x + (size_t)w.m * s.out.y + (size_t)w.k * s.out.z;
-#ifdef STORE_PIXELS
-    w.out += s.edge.x;
-#elif defined(PLANES)
-    w.in += s.edge.x;
-#endif
     return w;
 }
 

@@ -14,7 +14,6 @@
 
 // Real parts of all lanes, and imaginary parts where those are the second of a pair, to pixels.
 static inline void give_pixels(__global PIXEL *out, cplx v, Place w, Shape s LOSSES) {
-    int colour = w.o + s.edge.x < COLOURS;
     real t[REALS];
     GLUE(vstore, REALS)(v, 0, t);
     for (int part = 0; part < 2; part++)
@@ -22,11 +21,11 @@ static inline void give_pixels(__global PIXEL *out, cplx v, Place w, Shape s LOS
             __global PIXEL *to = out + l * LANE_STEP(out) + part * PAIR_STEP;
             int there = min(w.rest + 1, part ? s.more.w / 2 - w.k : LANES) - l;  // of WIDTH lanes from l on
 #if WIDTH == 1
-            if (there > 0) *to = encode((float)t[part * LANES + l], colour, codes, 1, losses);
+            if (there > 0) *to = encode((float)t[part * LANES + l], 1, codes, 1, losses);
 #else
             FLOAT a = TO_FLOAT(GLUE(vload, WIDTH)(0, t + part * LANES));
             PIXEL u[WIDTH];
-            vstore8(encode(a, colour, codes, LANE_INDEX < (INT)there, losses), 0, u);
+            vstore8(encode(a, 1, codes, LANE_INDEX < (INT)there, losses), 0, u);
             if (there >= WIDTH) {
                 UNROLLED
                 for (int j = 0; j < WIDTH; j++) to[j * LANE_STEP(out)] = u[j];

@@ -2,6 +2,7 @@
 //
 // -D PIXEL=uchar|ushort|float   is the type of a file's values
 // -D MAXIMUM=255|65535    is the largest value of an integer PIXEL
+// -D LEVEL_OF_1=n         is the number that 1 becomes of an integer PIXEL. Without it that is MAXIMUM
 // -D HALF                 PIXEL is ushort and holds the bits of half floats, so that no extension is needed
 // -D CODE_TABLE           takes 8-bit sRGB codes from a table, by srgb_code of colour.cl
 // -D UP_TO_1              promises that colours are within 0 … 1, so that encode_plain need not check them
@@ -46,6 +47,9 @@ static inline INT nearest(FLOAT v) {
 #ifdef CODE_TABLE
 #define MOST_CODED 1.0045f
 #define LEAST_CODED (-0.5f / (255.0f * 12.92f))
+#elif defined(LEVEL_OF_1)
+#define MOST_CODED ((MAXIMUM + 0.5f) / LEVEL_OF_1)
+#define LEAST_CODED (-0.5f / LEVEL_OF_1)
 #elif defined(MAXIMUM)
 #define MOST_CODED (1.0f + 0.5f / MAXIMUM)
 #define LEAST_CODED (-0.5f / MAXIMUM)
@@ -56,6 +60,14 @@ static inline INT nearest(FLOAT v) {
 #define FROM_0_TO_1(v) fmin(fmax(v, 0.0f), 1.0f)  // NaN becomes 0
 #else
 #define FROM_0_TO_1(v) clamp(v, 0.0f, 1.0f)
+#endif
+
+// A colour as a number of levels that the type has.
+#ifdef LEVEL_OF_1
+#define LEVEL_OF(v) within((v) * (float)LEVEL_OF_1, MAXIMUM)
+#else
+#define LEVEL_OF_1 MAXIMUM
+#define LEVEL_OF(v) (FROM_0_TO_1(v) * MAXIMUM)
 #endif
 
 // lost[0] counts the finite values that did not fit the type, lost[1] those that were not finite, both only where
@@ -75,7 +87,7 @@ static inline PIXELS encode(FLOAT v, int colour, CODES_SPACE const uint *codes, 
 #endif
     PIXELS result;
 #if defined(MAXIMUM)
-    FLOAT level = v * (float)MAXIMUM;
+    FLOAT level = v * (float)LEVEL_OF_1;
     lost[0] += one_if(present & finite & ((level < -0.5f) | (level > (float)MAXIMUM + 0.5f)));
     result = TO_PIXELS(nearest(within(level, MAXIMUM)));
 #elif defined(HALF)
@@ -150,7 +162,7 @@ static inline void encode_light(FLOAT v[][CHANNELS], CODES_SPACE const uint *cod
             fit &= as_uint(v[p][c]) <= as_uint(MOST_CODED);
 #elif defined(MAXIMUM)
             v[p][c] = CURVE(v[p][c]);
-            pixel[c] = CODED_AS(nearest(FROM_0_TO_1(v[p][c]) * MAXIMUM));
+            pixel[c] = CODED_AS(nearest(LEVEL_OF(v[p][c])));
             fit &= as_uint(v[p][c]) <= as_uint(MOST_CODED);
 #else
             pixel[c] = encode(v[p][c], 1, codes, p < count, lost);

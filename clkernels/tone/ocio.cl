@@ -1,5 +1,5 @@
 // Colours through an OpenColorIO transform, pixel by pixel. The file stands after ocio_luts.cl and the transform,
-// `float4 ocio_transform(__global const float *luts, float4 pixel)`, which gpuops/ocio/shader.py makes of its shader.
+// `float4 ocio_transform(__global const float *luts, float4 pixel)`, which gpuops/ocio/transform.py makes of its shader.
 //
 // All planes are float (plane, pixel). Gray is R = G = B, and becomes the luminance of what the transform gives, by Rec.
 // 709's weights. Alpha is given to the transform, 1 where there is none, and stays. Each work-item takes a pixel; the

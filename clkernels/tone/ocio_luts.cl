@@ -1,4 +1,4 @@
-// What OpenColorIO's shaders need, translated to OpenCL C by gpuops/ocio/shader.py: textures, which are parts of a
+// What OpenColorIO's shaders need, translated to OpenCL C by gpuops/ocio/transform.py: textures, which are parts of a
 // buffer here, and functions that OpenCL C lacks. The file stands before such a shader, and ocio.cl behind it.
 //
 // A texture has n entries along each axis, of 1 or 3 numbers; x runs fastest. Coordinates are of 0 … 1: the middle of
@@ -75,3 +75,8 @@ static inline float4 ocio_times_4(float a, float b, float c, float d, float e, f
 #define ocio_greater(a, b) (1.0f - step(a, b))
 #define ocio_less(a, b) (1.0f - step(b, a))
 #define ocio_mod(x, y) ((x) - (y) * floor((x) / (y)))
+
+// A vector of its components, or of shorter vectors.
+#define ocio_float2(...) ((float2)(__VA_ARGS__))
+#define ocio_float3(...) ((float3)(__VA_ARGS__))
+#define ocio_float4(...) ((float4)(__VA_ARGS__))

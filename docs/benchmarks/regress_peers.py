@@ -32,7 +32,7 @@ import OpenImageIO
 import peers
 
 from gpuops import Gpu, files
-from gpuops.files import png_rows
+from gpuops.files.formats import png as png_rows
 from gpuops.pixels.unfilter import undoing
 
 SAMPLES = Path(__file__).parents[2] / "samples"

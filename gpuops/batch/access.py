@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import os
+import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar, cast
 
 from .. import files, notes
 from ..errors import FileError
-from ..files import locations, png_rows
-from ..files.png_rows import Undo
+from ..files import locations, output
+from ..files.formats.png import Undo, undone_by
 from ..files.streams import INPUT, called, copied
 from ..params.files import STREAM
 from ..profile import Span
 from ..rows.budget import Budget
 from ..rows.threads import Pending
-from .reader import check_source
+from .options import Options
 
-if TYPE_CHECKING:
-    from .options import Options
-
+T = TypeVar("T")
 # The kinds of threads, as traces name them.
 READER, WRITER = "reader", "writer"
-# Rows of an array that are read at a time.
-_ROWS = 256
 
 
 class Access:
@@ -39,33 +37,38 @@ class Access:
     def __init__(self, path: str, options: Options, *, among: int = 1) -> None:
         self.path = path
         self.budget = Budget(self._name, options.memory, among)
-        self._layer = options.layer
+        self._layer, self._meant, self._layers = options.layer, options.meant, options.layers
         self._kept = ExitStack()
         self._copy: str | None = None
 
-    def opened(self, undo: Undo | None = None) -> files.Picture | files.Strips:
-        """Returns the picture in the input; only its rows, if it takes too much memory as a whole.
+    def opened(self, undo: Undo | None = None) -> files.Strips:
+        """Returns the picture in the input, of which only rows come if it takes too much memory as a whole.
 
         ``undo`` undoes PNG's filters if the input is read now.
         """
-        if (found := self.rows()) is not None:
-            return found
-        with png_rows.undone_by(undo):
-            return self._whole()
+        if (strips := self.rows()) is not None:
+            return strips
+        with undone_by(undo):
+            return files.Strips.of(self._whole())
 
     def rows(self) -> files.Strips | None:
         """Returns the rows of the picture in the input if it takes too much memory as a whole, else None."""
         check_source(self.path)
         budget = self.budget
+        try:
+            return self._opened_rows(budget.nbytes // budget.among, strict=budget.memory is not None)
+        except files.NeedsWholeFile as reason:
+            budget.check_whole(reason.nbytes, str(reason))
+            return None
+
+    def _opened_rows(self, most: int, *, strict: bool = False) -> files.Strips | None:
+        """Returns the rows of the input as :func:`gpuops.files.open_rows` does."""
         with self._here() as path:
-            try:
-                found = files.open_rows(
-                    path, self._layer, budget.nbytes // budget.among, strict=budget.memory is not None
-                )
-            except files.NeedsWholeFile as reason:
-                budget.check_whole(reason.nbytes, str(reason))
+            strips = files.open_rows(path, self._layer, most, strict=strict)
+            if strips is None:
                 return None
-            return found if found is None or path == self.path else self._named(found, path)
+            strips = replace(strips, picture=self._meant(strips.picture))
+            return strips if path == self.path else self._named(strips, path)
 
     def whole(self, of_rows: files.Strips, what: str = "this work") -> files.Picture:
         """Returns the whole of a picture that was opened by rows, since ``what`` needs all of it.
@@ -79,9 +82,8 @@ class Access:
         """Returns the rows of a picture that was read as a whole, if it can be read by rows, too."""
         if self.path == STREAM:
             return None
-        with self._here() as path, notes.to(lambda _text: None), suppress(files.NeedsWholeFile):
-            found = files.open_rows(path, self._layer, 0)
-            return found if found is None or path == self.path else self._named(found, path)
+        with notes.to(lambda _text: None), suppress(files.NeedsWholeFile):
+            return self._opened_rows(0)
         return None
 
     def check_second(self, whole: str = "") -> None:
@@ -96,8 +98,8 @@ class Access:
             if whole == "table":
                 nbytes = 2 * os.path.getsize(self.path)  # its lines and numbers take five times its bytes
             else:
-                found = files.open_rows(self.path, None, budget.memory, strict=True)
-                nbytes = found.picture.pixels.nbytes if found is not None and whole else 0
+                strips = files.open_rows(self.path, None, budget.memory, strict=True)
+                nbytes = strips.picture.pixels.nbytes if strips is not None and whole else 0
         except files.NeedsWholeFile as reason:
             budget.check_whole(reason.nbytes, str(reason))
             return
@@ -110,27 +112,24 @@ class Access:
         (:class:`gpuops.files.RowsOfArray`), if they take too much memory as a whole."""
         check_source(self.path)
         with self._here() as path:
-            found = files.open_numbers(path, self.budget.nbytes)
-        if found is not None:
-            return found
+            numbers = files.open_numbers(path, self.budget.nbytes)
+        if numbers is not None:
+            return numbers
         with self._here() as path:
             arrays, attributes = files.read_data(path)
         self._release()
         return arrays, attributes
 
-    def numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Returns the arrays and attributes in the input, a file of numbers, as a whole.
+    @property
+    def format(self) -> files.Format:
+        """The format of the input's content."""
+        with self._here() as path:
+            return files.format_in(path)
 
-        Raises FileError if they take more memory than was allowed.
-        """
-        arrays, attributes = self.opened_numbers()
-        self.budget.check_arrays(array.nbytes for array in arrays.values())
-        whole = {
-            name: array.whole(_ROWS) if isinstance(array, files.RowsOfArray) else array
-            for name, array in arrays.items()
-        }
-        self._release()
-        return whole, attributes
+    def copy(self, target: str, *, overwrite: bool) -> None:
+        """Writes the input's bytes, whole or not at all."""
+        with self._here() as path, output.atomic(target, overwrite=overwrite) as temporary:
+            shutil.copyfile(path, temporary)
 
     def write(self, work: Callable[[], None], _size: int) -> None:
         """Does work that writes a result, of ``_size`` bytes in memory."""
@@ -142,9 +141,9 @@ class Access:
 
     def _whole(self) -> files.Picture:
         with self._here() as path:
-            found = files.read(path, layer=self._layer)
+            picture = files.read(path, layer=self._layer, layers=self._layers)
         self._release()
-        return found
+        return self._meant(picture)
 
     @contextmanager
     def _here(self) -> Iterator[str]:
@@ -166,16 +165,16 @@ class Access:
     def _name(self) -> str:
         return INPUT if self.path == STREAM else self.path
 
-    def _named(self, found: files.Strips, copy: str) -> files.Strips:
+    def _named(self, strips: files.Strips, copy: str) -> files.Strips:
         """Returns the rows of a copy, with messages that name the input in its place."""
 
         def rows(count: int) -> Iterator[files.Pixels]:
             try:
-                yield from found.rows(count)
+                yield from strips.rows(count)
             except FileError as error:
                 raise FileError(str(error).replace(copy, self._name)) from None
 
-        return replace(found, rows=rows, said=tuple(text.replace(copy, self._name) for text in found.said))
+        return replace(strips, rows=rows, said=tuple(text.replace(copy, self._name) for text in strips.said))
 
     def _release(self) -> None:
         """Removes the copy of an input at an address or of a stream."""
@@ -204,25 +203,19 @@ class Threaded(Access):
         self._undo = undo
         self._written: list[Pending[None]] = []
         self._reading: Pending[Any] | None = None
-        self._picture: Pending[files.Picture | files.Strips] | None = None
-        self._numbers: Pending[tuple[dict[str, Any], dict[str, Any]]] | None = None
+        self._was_read: list[Span] = []
         #: Bytes of the pixels or arrays that were read, once they are known.
         self.read: int | None = None
         #: The number of pixels in a picture that was read.
         self.pixels = 0
         if path != STREAM:
-            if numbers:
-                self._numbers = Pending(threads, self._read_numbers)
-            else:
-                self._picture = Pending(threads, self._open)
-            self._reading = self._numbers or self._picture
+            self._reading = Pending(threads, self._read_numbers if numbers else self._open)
 
-    def _open(self) -> files.Picture | files.Strips:
-        found = super().opened(self._undo)
-        picture = found.picture if isinstance(found, files.Strips) else found
-        self.read = 0 if isinstance(found, files.Strips) else picture.pixels.nbytes
-        self.pixels = picture.width * picture.height
-        return found
+    def _open(self) -> files.Strips:
+        strips = super().opened(self._undo)
+        self.read = strips.picture.pixels.nbytes if strips.in_memory else 0
+        self.pixels = strips.picture.width * strips.picture.height
+        return strips
 
     def _read_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays, attributes = super().opened_numbers()
@@ -230,13 +223,21 @@ class Threaded(Access):
         self.read = sum(array.nbytes for array in whole)
         return arrays, attributes
 
-    def opened(self, undo: Undo | None = None) -> files.Picture | files.Strips:
-        pending, self._picture = self._picture, None  # its memory belongs to the caller from now on
-        return self._open() if pending is None else pending.result()
+    def _result(self, read: Callable[[], T]) -> T:
+        """Returns what a thread has read, whose memory belongs to the caller from now on, or reads it."""
+        pending, self._reading = self._reading, None
+        if pending is None:
+            return read()
+        try:
+            return cast("T", pending.result())
+        finally:
+            self._was_read = [Span(READER, *pending.span)] if pending.span else []
+
+    def opened(self, undo: Undo | None = None) -> files.Strips:
+        return self._result(self._open)
 
     def opened_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        pending, self._numbers = self._numbers, None
-        return self._read_numbers() if pending is None else pending.result()
+        return self._result(self._read_numbers)
 
     def write(self, work: Callable[[], None], size: int) -> None:
         self._written.append(Pending(self._threads, work, size))
@@ -253,8 +254,8 @@ class Threaded(Access):
 
     def spans(self) -> list[Span]:
         """Returns what threads have done so far."""
-        known = ((READER, self._reading), *((WRITER, pending) for pending in self._written))
-        return [Span(kind, *pending.span) for kind, pending in known if pending is not None and pending.span]
+        written = [Span(WRITER, *pending.span) for pending in self._written if pending.span]
+        return self._was_read + written
 
     def finish(self) -> None:
         """Waits until everything is written. Raises the first error, if there is one."""
@@ -267,3 +268,42 @@ class Threaded(Access):
         super().finish()
         if errors:
             raise errors[0]
+
+
+def check_source(path: str) -> None:
+    """Refuses an input of a batch that cannot be read. The input may be at an address."""
+    if locations.is_address(path):
+        locations.check(path)
+    else:
+        check_input(path)
+
+
+def check_input(path: str, *, alone: bool = False) -> None:
+    """Refuses an input that cannot be read as a file. ``alone``: the command has no way to take a folder."""
+    if path == STREAM:
+        return
+    if not path:
+        raise FileError("an input's name is empty: a variable of the shell may be unset")
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        if locations.is_address(path):
+            raise FileError(f"{path}: is an address; download the file and name that") from None
+        if any(character in path for character in "*?["):
+            raise FileError(f"{path}: no file matches this pattern") from None
+        raise FileError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise FileError(f"{path}: could not be read ({error.strerror})") from None
+    if stat.S_ISDIR(mode):
+        kinds = {os.path.splitext(name)[1].lower() for name in _names_in(path)}.intersection(files.EXTENSIONS)
+        also = "" if alone else ", or give --recursive"
+        example = os.path.join(path, f"*{min(kinds, default='.png')}")
+        raise FileError(f"{path}: is a folder; name the files in it, such as {example}{also}")
+    if not stat.S_ISREG(mode):  # it may be readable only once, and files are inspected before they are read
+        raise FileError(f"{path}: is no regular file; give '-' for it and redirect standard input")
+
+
+def _names_in(folder: str) -> list[str]:
+    with suppress(OSError):
+        return os.listdir(folder)
+    return []

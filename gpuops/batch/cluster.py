@@ -12,7 +12,7 @@ from asyncio import CancelledError
 from asyncio import TimeoutError as TimedOut  # in Python 3.10 it is not the builtin one
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -28,7 +28,6 @@ from .connection import Cluster
 from .dispatch import Attempt, Dispatch
 from .job import Job
 from .pipeline import Done
-from .worker import JobNews
 
 # Seconds that a task should take: its messages take milliseconds.
 _TASK = 0.8
@@ -50,9 +49,6 @@ _ANSWER = 1.0
 _ALONE = 5.0
 # The resource that workers with a GPU may declare.
 _GPU = "GPU"
-
-# The batches that this process has on clusters.
-_runs: set[_ClusterRun] = set()
 
 
 def run_jobs_at(
@@ -81,42 +77,20 @@ def run_jobs_at(
     end : callable, optional
         It is given what became of each job as soon as that is known.
     """
-    run = _ClusterRun(
-        cluster,
-        jobs,
-        tasks.Task((), (), device, device_memory, memory, version("clpix")),
-        retries,
-        begin,
-        end,
-    )
-    _runs.add(run)
-    try:
-        yield from run.run()
-    finally:
-        run.end()
-        _runs.discard(run)
+    how = tasks.Task((), (), device, device_memory, memory, version("clpix"))
+    yield from _ClusterRun(jobs, retries, begin, end, cluster, how).run()
 
 
-def end_all() -> None:
-    """Removes unfinished files of this process, which is about to end."""
-    for run in tuple(_runs):
-        tasks.sweep(run.folders)
-
-
+@dataclass(eq=False)
 class _ClusterRun(Dispatch):
     """The workers of a cluster, and the tasks that are under way."""
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        jobs: Sequence[Job],
-        how: tasks.Task,
-        retries: int,
-        begin: Callable[[Job], None],
-        end: Callable[[Done], None],
-    ) -> None:
-        super().__init__(jobs, retries, begin, end)
-        self._client, self._name, self._how = cluster.client, cluster.name, how
+    cluster: Cluster
+    how: tasks.Task
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._client, self._name = self.cluster
         self._folders: set[str] = set()  # in which workers write
         self._again: deque[list[Attempt]] = deque()
         self._suspects: deque[Attempt] = deque()  # jobs of tasks whose workers have died
@@ -133,24 +107,21 @@ class _ClusterRun(Dispatch):
         self._looked = -math.inf
         self._resources: dict[str, int] = {}
         self._workers = self._look()
-        if any(found.get(_GPU, 0) >= 1 for found in self._workers.values()):
+        if any(resources.get(_GPU, 0) >= 1 for resources in self._workers.values()):
             self._resources = {_GPU: 1}
             self._workers = self._look()
 
     def end(self) -> None:
-        """Ends the tasks that are under way, and removes unfinished files of workers that have died."""
         if self._client.status != "running":
             return
         self._client.cancel([future for future, _ in self._flying.values()])
         self._look()
         if self._gone:
-            tasks.sweep(self.folders)
-            self._client.run(tasks.sweep, self.folders, on_error="ignore")
+            tasks.sweep(self._folders)
+            self._client.run(tasks.sweep, sorted(self._folders), on_error="ignore")
 
-    @property
-    def folders(self) -> list[str]:
-        """The folders in which workers write."""
-        return sorted(self._folders)
+    def abandon(self) -> None:
+        tasks.sweep(self._folders)
 
     # -- who works --------------------------------------------------------------------------------------------
 
@@ -166,9 +137,9 @@ class _ClusterRun(Dispatch):
         self._gone = self._gone or not self._seen <= workers.keys()
         self._seen |= workers.keys()
         return {
-            address: found["resources"]
-            for address, found in workers.items()
-            if address not in self._refused and (not self._resources or found["resources"].get(_GPU, 0) >= 1)
+            address: worker["resources"]
+            for address, worker in workers.items()
+            if address not in self._refused and (not self._resources or worker["resources"].get(_GPU, 0) >= 1)
         }
 
     def _watch(self) -> None:
@@ -222,14 +193,14 @@ class _ClusterRun(Dispatch):
 
     def _send(self, todo: list[Attempt]) -> None:
         self._sent += 1
-        task = self._how._replace(
+        task = self.how._replace(
             jobs=tuple(_absolute(one.next_try()) for one in todo), new=tuple(one.is_new for one in todo)
         )
         future = self._client.submit(
             pickle.loads,
             cloudpickle.dumps(tasks.Call(task)),
             key=f"clpix-{self._id}-{self._sent}",
-            retries=self._retries,
+            retries=self.retries,
             resources=self._resources or None,
             workers=list(self._workers) if self._refused else None,
         )
@@ -245,14 +216,14 @@ class _ClusterRun(Dispatch):
         except Empty:
             return
         status = future.status
-        found = self._result(future) if status == "finished" else None
-        if found is None and status in ("finished", *_DONE_AGAIN):
+        answer = self._result(future) if status == "finished" else None
+        if answer is None and status in ("finished", *_DONE_AGAIN):
             time.sleep(_AGAIN)
             self._ended.put(future)
             return
         _, todo = self._flying.pop(future.key)
-        if found is not None:
-            self._answered(todo, found)
+        if answer is not None:
+            self._answered(todo, answer)
         elif status == "error":
             self._broken(todo, future.exception())
         else:
@@ -262,12 +233,12 @@ class _ClusterRun(Dispatch):
     def _result(self, future: Any) -> tasks.Answer | tasks.Refusal | None:
         """Returns the result of a task that has ended; None if it has not arrived, as its worker may have died."""
         try:
-            found: tasks.Answer | tasks.Refusal = future.result(timeout=_ANSWER)
+            answer: tasks.Answer | tasks.Refusal = future.result(timeout=_ANSWER)
         except TimedOut:
             return None
         except (OSError, CancelledError):
             raise self._lost() from None
-        return found
+        return answer
 
     def _answered(self, todo: list[Attempt], answer: tasks.Answer | tasks.Refusal) -> None:
         if isinstance(answer, tasks.Refusal):
@@ -276,8 +247,8 @@ class _ClusterRun(Dispatch):
             return
         each = answer.seconds / len(todo)
         self._seconds = each if self._seconds is None else self._seconds + _WEIGHT * (each - self._seconds)
-        for one, news in zip(todo, answer.told, strict=True):
-            self._told(one, _named(one.job, news))
+        for one, done in zip(todo, answer.told, strict=True):
+            self._told(one, _named(one.job, done))
 
     def _broken(self, todo: list[Attempt], error: BaseException) -> None:
         """Does the jobs of a task that killed its workers again, one by one, so that only the one to blame fails."""
@@ -311,8 +282,8 @@ def _absolute(job: Job) -> Job:
     return replace(job, source=source, target=target, asides=tuple(asides))
 
 
-def _named(job: Job, news: JobNews) -> JobNews:
-    """Returns the news of a job with the paths as they were given here."""
+def _named(job: Job, done: Done) -> Done:
+    """Returns what became of a job with the paths as they were given here."""
     names = {locations.absolute(path): path for path in (job.source, *job.outputs)}
 
     def named(text: str) -> str:
@@ -320,7 +291,7 @@ def _named(job: Job, news: JobNews) -> JobNews:
             text = text.replace(absolute, path)
         return text
 
-    error = news.error
+    error = done.error
     if isinstance(error, GpuopsError):
         error = type(error)(named(str(error)))
-    return news._replace(error=error, notes=list(map(named, news.notes)))
+    return replace(done, error=error, notes=list(map(named, done.notes)))

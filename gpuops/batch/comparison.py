@@ -8,25 +8,23 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .. import files, notes
+from .. import files
+from ..gpu import Gpu
+from ..image import Image
 from ..metrics import variance as variances
 from ..metrics.band import Band
 from ..metrics.compare import difference
 from ..metrics.pair import Pair
 from ..metrics.room import fits, host_rows
+from ..params.comparing import Comparing
+from ..params.thresholds import Thresholds
 from ..rows.budget import Budget, TooLittleMemory, written_whole
 from .access import Access
 from .options import Options
 from .row_writer import RowWriter
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu
-    from ..image import Image
-    from ..params.comparing import Comparing
-    from ..params.thresholds import Thresholds
     from .output import Output
-
-    Opened = Sequence[files.Picture | files.Strips]
 
 # Rows that are read at a time if only a mask is read.
 _ROWS = 256
@@ -49,15 +47,15 @@ def opened(
     """
     budget = replace(accesses[0].budget, name=" and ".join(access.budget.name for access in accesses))
     with gpu.phase("decode"):
-        found = _all_opened(gpu, accesses, budget, how, thresholds, output is not None)
+        inputs = _all_opened(gpu, accesses, budget, how, thresholds, output is not None)
         variance = accesses[0].path + variances.SUFFIX
-        return paired(gpu, pool, found, budget, how, thresholds, variance, output)
+        return paired(gpu, pool, inputs, budget, how, thresholds, variance, output)
 
 
 def paired(
     gpu: Gpu,
     pool: ThreadPoolExecutor,
-    found: Opened,
+    inputs: Sequence[files.Strips],
     budget: Budget,
     how: Comparing,
     thresholds: Thresholds,
@@ -71,7 +69,7 @@ def paired(
 
     Raises FileError for files that have no room in the memory, ParameterError for pictures that cannot be compared.
     """
-    pictures = [one for one in found if isinstance(one, files.Picture)]
+    pictures = [one.picture for one in inputs if one.in_memory]
     if len(pictures) == TOGETHER:
         known = variances.read(variance, how.layer) if os.path.isfile(variance) else None
         pair = Pair.of(gpu, pictures[1], pictures[0], how, known)
@@ -80,12 +78,11 @@ def paired(
         budget = replace(budget, memory=None)  # they are in memory already
 
     def rows_of(path: str, layer: str | None = None) -> files.Strips:
-        options = Options(layer=layer, memory=budget.memory)
-        return _strips(Access(path, options, among=budget.among).opened())
+        access = Access(path, Options(layer=layer, memory=budget.memory), among=budget.among)
+        strips = access.by_rows() or access.opened()
+        return strips if len(pictures) == TOGETHER else strips.tell()  # it was read, and told, above
 
-    reference, result = map(_strips, found)
-    for text in (*reference.said, *result.said):
-        notes.note(text)
+    reference, result = (one.tell() for one in inputs)
     of_variance = None
     if "z-test" in (*how.metrics, *thresholds.limits) and os.path.isfile(variance):
         rows = rows_of(variance, how.layer)
@@ -105,33 +102,28 @@ def _all_opened(
     how: Comparing,
     thresholds: Thresholds,
     written: bool,
-) -> Opened:
+) -> list[files.Strips]:
     """Opens all files. Raises FileError with the memory that they need together if one of them has no room."""
-    found: list[files.Picture | files.Strips] = []
+    inputs: list[files.Strips] = []
     refused: list[TooLittleMemory] = []
     for access in accesses:
         try:
-            found.append(access.opened())
+            inputs.append(access.opened())
         except TooLittleMemory as error:
             refused.append(error)
     if not refused:
-        return found
+        return inputs
     whole = least = max(one.needed for one in refused)
     by_rows = None
-    for rows in map(_strips, found):
-        picture, nbytes = rows.picture, rows.picture.pixels.nbytes
-        whole = max(whole, budget.whole(nbytes))
+    for rows in inputs:
+        picture = rows.picture
+        whole = max(whole, budget.whole(picture.pixels.nbytes))
         if not rows.in_memory:  # the other one has its size, or there is nothing to compare
             alone = replace(how, mask=None, ignore=())
             figures = Pair(gpu, alone, (rows, rows)).on_bands(thresholds)
-            together = nbytes + int(least / budget.whole(1))
-            of_both = host_rows(picture, together, figures, least=rows.least, written=written)
+            of_both = host_rows(picture, [rows], figures, written=written, more=int(least / budget.whole(1)))
             by_rows = max(least, of_both.fixed_bytes + of_both.unit * of_both.bytes_per_row)
     raise refused[0].budget.refused(whole, by_rows, what=refused[0].what)
-
-
-def _strips(found: files.Picture | files.Strips) -> files.Strips:
-    return found if isinstance(found, files.Strips) else files.Strips.of(found)
 
 
 def write_difference(pair: Pair, pool: ThreadPoolExecutor, output: Output, gain: float) -> None:
@@ -141,7 +133,7 @@ def write_difference(pair: Pair, pool: ThreadPoolExecutor, output: Output, gain:
         return difference(pair.gpu, *band.cut(0, 0).stored, gain)
 
     if pair.whole:
-        output.save(made(next(pair.bands(()))), "uint8", display=True)
+        output.write(output.encoded(made(next(pair.bands(()))), "uint8", display=True))
         return
     with RowWriter(output, pair.reference.height, pool) as writing:
         for band in pair.bands(()):

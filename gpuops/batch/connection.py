@@ -85,13 +85,13 @@ def _check(client: Any) -> None:
     from . import tasks
 
     own = version("clpix")
-    for address, found in client.run(tasks.identify, on_error="return").items():
-        if isinstance(found, Exception):
+    for address, answer in client.run(tasks.identify, on_error="return").items():
+        if isinstance(answer, Exception):
             raise ClusterError(
-                f"worker {address}: clpix cannot be imported there ({one_line(found)}): pip install "
+                f"worker {address}: clpix cannot be imported there ({one_line(answer)}): pip install "
                 f"'clpix[dask]=={own}' where it runs, and start it again"
             )
         try:
-            tasks.check_version(own, found)
+            tasks.check_version(own, answer)
         except ClusterError as error:
             raise ClusterError(f"worker {address}: {error}") from None

@@ -12,10 +12,9 @@ from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..chain import Chain
-from ..operation import operation_of
+from ..operation import Params, Together, operation_of
 
 if TYPE_CHECKING:
-    from ..operation import Params, Together
     from .chains import Measuring
     from .job import Job
     from .pipeline import Done
@@ -56,7 +55,7 @@ def settled(
         given = zip(jobs, measured, rule.settled(measured), strict=True)
         known = [(job, one, params) for job, one, params in given if one is not None]
         for job, one, params in known:
-            tell(_found(job.source, rule, one, params))
+            tell(_figures(job.source, rule, one, params))
         jobs = [_with(job, place, params) for job, _, params in known]
     return list(jobs)
 
@@ -77,18 +76,18 @@ def decided(
         from .chains import Measuring
 
         place, rule = step
-        found = measured(Measuring(Chain(*one.steps[: place + 1])) for one in (chains or repeat(chain)))
-        chains = chains or [chain] * len(found)
-        settled = rule.settled(found)
-        for number, (one, params) in enumerate(zip(found, settled, strict=True)):
-            tell(number, _found(source, rule, one, params))
+        all_params = measured(Measuring(Chain(*one.steps[: place + 1])) for one in (chains or repeat(chain)))
+        chains = chains or [chain] * len(all_params)
+        settled = rule.settled(all_params)
+        for number, (one, params) in enumerate(zip(all_params, settled, strict=True)):
+            tell(number, _figures(source, rule, one, params))
         chains = [_placed(one, place, params) for one, params in zip(chains, settled, strict=True)]
         if not chains:
             return iter(())
     return iter(chains) if chains else repeat(chain)
 
 
-def _found(source: str, rule: Together, measured: Params, used: Params) -> Settled:
+def _figures(source: str, rule: Together, measured: Params, used: Params) -> Settled:
     return Settled(source, rule.figure, getattr(measured, rule.figure), getattr(used, rule.figure), rule.unit)
 
 

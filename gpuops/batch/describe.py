@@ -8,14 +8,24 @@ from typing import Any
 
 import numpy as np
 
+from .. import plan
 from ..bench.report_formats import columns
-from ..errors import json_values
-from ..files import Format, Metadata, NamedArrays, Picture, exif, icc
+from ..errors import byte_count, json_values, visible
+from ..files import Format, Metadata, NamedArrays, Picture, exif, icc, photograph
 from ..files.streams import printable
+from ..gpu import Gpu
 from ..metrics.reduction import BINS_PER_STOP, LOWEST_STOP
 from ..metrics.statistics import Statistics
+from ..params.files import STREAM
 from ..pixels.colour import Colour
+from ..plan import Plan, Step
+from ..rows.schedule import RowSchedule, ScheduledStep
+from .access import Access
+from .chains import prepare
 from .file_statistics import CHANNELS, Measured
+from .item import Item
+from .job import Job
+from .memory import device_bytes
 
 #: The percentiles in the tables.
 PERCENTS = (1, 10, 50, 90, 99)
@@ -84,11 +94,15 @@ def _colour(colour: Colour | None) -> dict[str, Any] | None:
     """Returns the names of the transfer and the primaries, and whether the range of codes is narrow (limited)."""
     if colour is None:
         return None
+    if colour.data:
+        return {"transfer": "data", "primaries": None, "narrow_range": False}
     return {"transfer": colour.transfer, "primaries": colour.primaries, "narrow_range": colour.narrow}
 
 
 def _coloured(colour: Colour, *, gray: bool) -> str:
     """Returns the colour space in words; primaries are only named where they are not Rec. 709's."""
+    if colour.data:
+        return "data"
     primaries = "" if gray or colour.is_rec709 else f", {colour.primaries} primaries"
     transfer = "linear light" if colour.linear else f"{colour.transfer}-encoded"
     return f"{transfer}{primaries}{', narrow range' if colour.narrow else ''}"
@@ -101,21 +115,21 @@ def _profile(content: Picture | NamedArrays) -> bytes | None:
 
 
 def _metadata(metadata: Metadata, profile: bytes | None) -> dict[str, Any]:
-    """Returns the blocks' sizes in bytes (None for no block), the profile's name, resolution and EXR attributes."""
+    """Returns the blocks' sizes in bytes (None for no block), the profile's name, resolution, windows (x and y of the
+    pixels; x, y, width and height of what is displayed) and EXR attributes."""
     blocks = {"icc": profile, "exif": metadata.exif, "xmp": metadata.xmp}
     return {
         "icc_description": icc.description(profile) if profile else None,
         **{name: len(block) if block else None for name, block in blocks.items()},
         "orientation": exif.orientation(metadata.exif) if metadata.exif else None,
+        "exif_tags": photograph.tags(metadata.exif) if metadata.exif else {},
         "resolution": metadata.resolution,
-        "attributes": {name: _value(value) for name, value in metadata.attributes.items()},
+        "windows": None if metadata.frame is None else metadata.frame.window,
+        "attributes": {name: value for name, (_, value) in metadata.attributes.items()},
+        "light": None if metadata.light is None else metadata.light.to_json(),
+        "texts": [[printable(text.key), printable(text.value)] for text in metadata.texts],
+        "cards": [printable(card.rstrip()) for card in metadata.cards],
     }
-
-
-def _value(attribute: Any) -> Any:
-    """Returns an EXR attribute's value without its type. Only the data window comes without a type."""
-    typed = isinstance(attribute, tuple) and len(attribute) == 2 and isinstance(attribute[0], str)
-    return attribute[1] if typed else attribute
 
 
 def as_text(path: str, fmt: Format, content: Picture | NamedArrays) -> Iterator[str]:
@@ -153,8 +167,18 @@ def as_text(path: str, fmt: Format, content: Picture | NamedArrays) -> Iterator[
             called = icc.description(block) if name == "ICC profile" else ""
             title = f"{name} “{_shortened(called)}”" if called else name
             yield f"  {title}, {len(block)} bytes{f', orientation {turned}' if turned != 1 else ''}"
-    for name, value in metadata.attributes.items():
-        yield f"  {name}: {_shortened(_value(value))}"
+    if metadata.exif and (taken := photograph.in_words(photograph.tags(metadata.exif))):
+        yield f"  taken {_shortened(taken)}"
+    if metadata.frame:
+        yield f"  pixels {metadata.frame}"
+    for text in metadata.texts:
+        yield f"  {printable(text.key)}: {_shortened(printable(text.value))}"
+    if metadata.light:
+        yield f"  {metadata.light}"
+    for name, (_, value) in metadata.attributes.items():
+        yield f"  {name}: {_shortened(value)}"
+    for card in metadata.cards:
+        yield f"  {printable(card.rstrip())}"
 
 
 def _meaning(content: Picture) -> str:
@@ -183,16 +207,9 @@ def figures(s: Statistics) -> dict[str, Any]:
     percentiles = {percent: s.percentile(percent) for percent in PERCENTS}
     low, high = percentiles[PERCENTS[0]], percentiles[PERCENTS[-1]]
     return {
-        "count": s.count,
-        "finite": s.finite,
-        "nan": s.nan,
-        "infinite": s.infinite,
-        "negative": s.negative,
+        **{name: getattr(s, name) for name in ("count", "finite", "nan", "infinite", "negative")},
         "zero": s.finite - s.positive - s.negative,
-        "minimum": s.minimum,
-        "maximum": s.maximum,
-        "mean": s.mean,
-        "log_mean": s.log_mean,
+        **{name: getattr(s, name) for name in ("minimum", "maximum", "mean", "log_mean")},
         "percentiles": percentiles,
         "dynamic_range": math.log2(high / low) if low > 0 else math.nan,
         "sum": s.sum,
@@ -239,10 +256,10 @@ def table(measured: Measured, name: str = "") -> Iterator[str]:
     sets = list(measured.all.items())
     for first in range(0, len(sets), _BESIDE):
         part = sets[first : first + _BESIDE]
-        found = [figures(s) for _, s in part]
-        for values in found:
+        numbers = [figures(s) for _, s in part]
+        for values in numbers:
             values |= {str(percent): value for percent, value in values.pop("percentiles").items()}
-        rows = [(label, *(_figure(values[key]) for values in found)) for key, label in _ROWS.items()]
+        rows = [(label, *(_figure(values[key]) for values in numbers)) for key, label in _ROWS.items()]
         yield from (f"  {line}" for line in columns((what, *(title for title, _ in part)), rows))
 
 
@@ -263,3 +280,84 @@ def chart(measured: Measured) -> Iterator[str]:
         for stop in range(lit[0], lit[-1] + 1):
             bar = "█" * round(_BAR * stops[stop] / stops.max())
             yield f"  {stop + LOWEST_STOP:>4} {stops[stop] / stops.sum():8.3%} {bar}".rstrip()
+
+
+# -- An explanation of a chain: its steps, the values that each works on, what is fused, and the memory that it takes
+
+
+def explain(gpu: Gpu, job: Job) -> str:
+    """Returns the explanation of a chain, for the picture in a file.
+
+    Raises what the job would raise before it computes anything.
+    """
+    chain, source, target, options = job.chain, job.source, job.target, job.options
+    assert chain is not None
+    access = Access(source, options)
+    picture = access.opened().picture
+    todo = plan.plan(chain, options.space, options.light)
+    item = Item(gpu, target, options, access)
+    item.how(picture, linear=todo.linear, premultiply=todo.premultiplied)
+    height, width, channels = picture.pixels.shape
+    lines = [
+        f"input   {source}: {width} × {height}, {channels} channels of {picture.pixels.dtype.name}",
+        f"read as {_values(todo)}",
+    ]
+    orientation, shape = picture.metadata.orientation, (channels, height, width)
+    with item.naming():
+        schedule = RowSchedule.of(gpu, todo, shape, orientation, picture.frame)
+    todo = schedule.plan
+    launches = plan.launches(todo)
+    prepare(item, todo)
+    for at in schedule.steps:
+        fused = _fused(at.step, launches) if options.fuse else ""
+        lines.append(f"{at.step.name:<12}{_step(at)}{fused}")
+    memory = device_bytes(schedule, picture)
+    there = f"{byte_count(gpu.limits.global_bytes)} on {gpu.info.name}"
+    lines.append(f"memory  {byte_count(memory)} of {there}")
+    idle = len(chain) - len(todo.steps)
+    if idle:
+        lines.append(f"{idle} of {len(chain)} steps change nothing and are left out")
+    lines.append(f"output  {target}, {options.format if target == STREAM else options.format_of(target)}")
+    access.finish()
+    return "\n".join(map(visible, lines))
+
+
+def _values(todo: Plan) -> str:
+    is_light = todo.space == "linear" or (todo.linear and todo.space != "encoded")
+    return (
+        f"{'light' if is_light else 'stored values'}, {'premultiplied' if todo.premultiplied else 'straight'}"
+    )
+
+
+def _step(at: ScheduledStep) -> str:
+    step, traits = at.step, at.step.traits
+    reach = at.reach.spoiled
+    words = [traits.kind, "light" if traits.space == "light" else "stored values"]
+    if traits.space != "stored":
+        words.append("premultiplied" if traits.premultiplied else "straight")
+    if reach:
+        words.append(f"halo {reach:g} pixels" if math.isfinite(reach) else "halo: the whole image")
+    if traits.statistics:
+        whose = " of all inputs" if step.operation.together(step.params) else ""
+        words.append(f"first measures {', '.join(traits.statistics)}{whose}")
+    if at.spectral is not None:
+        kept = byte_count(8 * math.prod(at.spectral.spooled(at.shape)), up=True)
+        words.append(f"by rows {kept} of spectra are kept")
+    elif at.slabbed is not None:
+        kept = byte_count(4 * math.prod(at.shape) + at.slabbed.beside, up=True)
+        words.append(f"by rows {kept} of planes and coefficients are kept")
+    if traits.display:
+        words.append("gives a display's values")
+    return ", ".join(words)
+
+
+def _fused(step: Step, launches: list[tuple[Step, ...]]) -> str:
+    """Says which launches a step shares with its neighbours, and with reading and writing the files."""
+    group = next(group for group in launches if step in group)
+    last = group[-1].operation
+    if step is not group[-1]:
+        return f"; at once with {group[-1].name}"
+    writes = group is launches[-1] and (last.ends or last.stage)
+    if group is launches[0] and (last.stage or (last.ends and writes)):
+        return "; reads and writes the files' pixels" if writes else "; reads the file's pixels"
+    return "; writes the file's pixels" if writes else ""

@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..device import DeviceInfo
 from ..device.probe import death
 from ..errors import GpuopsError
 from ..files import drafts, locations, threads
 from ..notes import note
 from ..rows.budget import usual_memory
 from .dispatch import Attempt, Dispatch
+from .job import Job
+from .pipeline import Done
 from .worker import Worker, WorkerSettings
 
 if TYPE_CHECKING:
-    from ..device import DeviceInfo
     from ..gpu import Gpu
-    from .job import Job
-    from .pipeline import Done
 
 # How often the process of a device may die before the device is left out.
 _DEATHS = 2
@@ -32,9 +32,6 @@ _AT_A_TIME = 16
 # A process is given, at a time, at most one of so many parts of its share of the jobs that are left. Thus all end at
 # about the same time, whatever their speed (guided self-scheduling: Polychronopoulos and Kuck, 1987).
 _PARTS = 8
-
-# The batches that this process has on several devices.
-_crews: set[_Crew] = set()
 
 
 def run_jobs_on(
@@ -73,19 +70,7 @@ def run_jobs_on(
         shares = (_share(total, count, place) for total in (processors, at_once, memory))
         return WorkerSettings(open_gpu, number, *shares)
 
-    crew = _Crew(devices, jobs, retries, begin, end, how)
-    _crews.add(crew)
-    try:
-        yield from crew.run()
-    finally:
-        crew.end()
-        _crews.discard(crew)
-
-
-def end_all() -> None:
-    """Ends all processes that work for this one, which is about to end, without half-written files."""
-    for crew in tuple(_crews):
-        crew.end()
+    yield from _Crew(jobs, retries, begin, end, devices, how).run()
 
 
 @dataclass(eq=False)
@@ -123,22 +108,18 @@ class _Device:
         return how
 
 
+@dataclass(eq=False)
 class _Crew(Dispatch):
-    """The devices that work, and their jobs."""
+    """The devices that work, and their jobs; ``how``: the settings of the process at each place."""
 
-    def __init__(
-        self,
-        devices: Sequence[DeviceInfo],
-        jobs: Sequence[Job],
-        retries: int,
-        begin: Callable[[Job], None],
-        end: Callable[[Done], None],
-        how: Callable[[int], WorkerSettings],
-    ) -> None:
-        super().__init__(jobs, retries, begin, end)
+    infos: Sequence[DeviceInfo]
+    how: Callable[[int], WorkerSettings]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._again: list[Attempt] = []
         self._worked = False
-        self._devices = [_Device(info, how(place)) for place, info in enumerate(devices)]
+        self._devices = [_Device(info, self.how(place)) for place, info in enumerate(self.infos)]
 
     def end(self) -> None:
         for device in self._devices:

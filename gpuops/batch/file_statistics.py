@@ -8,13 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import files, notes
 from ..errors import FileError, byte_count
 from ..files.arrays import NoPictureError
+from ..gpu import Gpu
 from ..metrics.statistics import Statistics, all_statistics, channel_statistics
 from ..pixels.coding import Decoding
 from ..pixels.colour import SRGB
@@ -22,12 +22,8 @@ from ..pixels.light import readable
 from ..rows.budget import BLOCKS, Budget, codecs
 from ..rows.threads import rows_ahead
 from ..tiles.memory import MOST_PIXELS, no_room
-from .access import Access
+from .access import Access, check_input
 from .options import Options
-from .reader import check_input
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 # The names of channels, by their number.
 CHANNELS = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}
@@ -90,8 +86,7 @@ def read(
         with suppress(NoPictureError):
             rows = Access(path, options).rows()
             if rows is not None:
-                for text in rows.said:
-                    notes.note(text)
+                rows.tell()
                 return files.format_in(path), rows
     return files.read_contents(path, layer=options.layer, most=Budget(path, options.memory).nbytes)
 
@@ -180,8 +175,8 @@ def numbers(gpu: Gpu, path: str, content: files.NamedArrays) -> dict[str, Measur
         complex_ = np.iscomplexobj(planes)
         with np.errstate(over="ignore"):  # values beyond float's range become infinite
             values = (np.abs(planes) if complex_ else planes).astype(np.float32)
-        found = channel_statistics(gpu, values)
+        channels = channel_statistics(gpu, values)
         result[name] = Measured(
-            "magnitude" if complex_ else "stored", {str(i): s for i, s in enumerate(found)}
+            "magnitude" if complex_ else "stored", {str(i): s for i, s in enumerate(channels)}
         )
     return result

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,6 +20,7 @@ from ..pixels import light
 from ..pixels.coding import Decoding, on_device
 from ..pixels.colour import Colour
 from ..pixels.unfilter import undoing
+from ..rows.budget import Budget
 from ..space import Space
 from .access import Access
 from .options import Options
@@ -25,18 +28,26 @@ from .origin import Origin, decoding_of
 from .output import Output
 
 if TYPE_CHECKING:
-    from ..rows.budget import Budget
-    from ..rows.footprint import Footprint
+    from ..rows.schedule import Footprint
 
 Result = TypeVar("Result")
 
+# Options by which a file is not changed.
+_OF_COURSE = (
+    "working", "usual_colour", "drop_layers", "layers", "format", "overwrite", "repeat", "memory", "scratch", "fuse",
+)  # fmt: skip
+
 
 class FileReading(NamedTuple):
-    """How a file's pixels are to be read. With a ``colour``, their space, they first have to be made light."""
+    """How a file's pixels are to be read. With a ``colour``, their space, they first have to be made light.
+
+    ``data``: they are numbers, which are read as they are.
+    """
 
     decoding: Decoding
     colour: Colour | None
     drops_alpha: bool
+    data: bool = False
 
     def wanted(self, pixels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Returns the pixels without what is dropped."""
@@ -82,7 +93,7 @@ class Item:
         )
         values = self.origin.values(linear=self.origin.linear, display=False)
         levels = self.origin.levels(None, self.output.depth(display=False))
-        image.space = Space(values, premultiplied=how.decoding.premultiply, levels=levels)
+        image.space = Space(values, premultiplied=how.decoding.premultiply, levels=levels, data=how.data)
         image.orientation = self.origin.metadata.orientation
         return image
 
@@ -93,8 +104,8 @@ class Item:
             return pixels
         return light.of_host(self.gpu, pixels, how.colour, alpha=how.decoding.alpha)[0]
 
-    def opened(self) -> files.Picture | files.Strips:
-        """decode: the picture, or its rows if it takes too much memory as a whole."""
+    def opened(self) -> files.Strips:
+        """decode: the picture, of which only rows come if it takes too much memory as a whole."""
         with self.gpu.phase("decode"):
             return self._access.opened(undoing(self.gpu))
 
@@ -103,9 +114,24 @@ class Item:
         with self.gpu.phase("decode"):
             return self._access.by_rows()
 
+    @property
+    def is_copy(self) -> bool:
+        """Whether the options change nothing of a file of the output's format, which loses by being written anew."""
+        changed = replace(self.options, **{name: getattr(Options, name) for name in _OF_COURSE})
+        fmt = self.output.format
+        return changed == Options() and fmt.lossy and self._access.format == fmt
+
+    def copy(self) -> None:
+        """decode → encode: reads the input, so that damage is found, and copies its bytes."""
+        with notes.to(lambda _text: None):
+            strips = self.opened()
+            for _ in strips.rows(strips.picture.height):
+                pass
+        self.output.write_by(partial(self._access.copy, overwrite=self.options.overwrite), 0)
+
     def read(
         self,
-        found: files.Picture | files.Strips | None = None,
+        strips: files.Strips | None = None,
         *,
         linear: bool,
         premultiply: bool,
@@ -115,33 +141,44 @@ class Item:
 
         Raises FileError if there is no room for the whole picture, which ``what`` needs.
         """
-        found = self.opened() if found is None else found
-        if isinstance(found, files.Strips):
-            found = self.whole(found, what)
-        return found, self.how(found, linear=linear, premultiply=premultiply)
+        picture = self.whole(strips or self.opened(), what)
+        return picture, self.how(picture, linear=linear, premultiply=premultiply, data=True)
 
-    def whole(self, rows: files.Strips, what: str) -> files.Picture:
-        """decode: returns the whole of a picture that was opened by rows; it is as for :meth:`read`."""
+    def whole(self, strips: files.Strips, what: str) -> files.Picture:
+        """decode: returns the whole of a picture that was opened; it is as for :meth:`read`."""
         with self.gpu.phase("decode"):
-            return self._access.whole(rows, what)
+            return strips.picture if strips.in_memory else self._access.whole(strips, what)
 
-    def how(self, picture: files.Picture, *, linear: bool, premultiply: bool) -> FileReading:
-        """Returns how a picture's pixels are to be read; the output knows the input from now on."""
+    def how(
+        self, picture: files.Picture, *, linear: bool, premultiply: bool, data: bool = False
+    ) -> FileReading:
+        """Returns how a picture's pixels are to be read; the output knows the input from now on.
+
+        ``data``: numbers without a colour are read as they are. Otherwise they are fractions.
+        """
         if self.options.space != "auto":
             linear = self.options.space == "linear"
         light = self.options.light
         origin = Origin.of_picture(picture, alpha=self.options.alpha, linear=linear, light=light)
         self.output = self.output.of(origin)
-        decoding, colour = decoding_of(picture, origin, premultiply=premultiply)
-        return FileReading(decoding, colour, drops_alpha=origin.alpha != picture.alpha)
+        if picture.assumed and linear and picture.depth == np.uint16 and picture.colours == 1:
+            self.gpu.kept("assumed", self._say_assumed)
+        decoding, colour = decoding_of(picture, origin, premultiply=premultiply, counts=data)
+        return FileReading(decoding, colour, origin.alpha != picture.alpha, data and origin.data)
 
-    def load_data(self, *, by_rows: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _say_assumed(self) -> bool:
+        self.note(
+            "is taken as sRGB, as it does not say what it holds: --input-colour data, if these are counts"
+        )
+        return True
+
+    def load_data(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The arrays and attributes of a spectrum or coefficient file; the picture's metadata goes to its result.
 
-        ``by_rows``: arrays that take too much memory as a whole may be :class:`gpuops.files.RowsOfArray`.
+        Arrays that take too much memory as a whole may be :class:`gpuops.files.RowsOfArray`.
         """
         with self.gpu.phase("decode"):
-            arrays, attributes = self._access.opened_numbers() if by_rows else self._access.numbers()
+            arrays, attributes = self._access.opened_numbers()
         self.output = self.output.of(
             Origin.of_numbers(self.path, arrays, attributes, alpha=self.options.alpha)
         )
@@ -152,14 +189,14 @@ class Item:
 
         Its notes name the input. A ParameterError is this input's failure: the options alone were checked before.
         """
-        found: list[str] = []
-        with notes.to(found.append), self.gpu.phase("compute"), self.naming():
+        texts: list[str] = []
+        with notes.to(texts.append), self.gpu.phase("compute"), self.naming():
             for _ in range(self.options.repeat):
-                found.clear()  # every run says the same
+                texts.clear()  # every run says the same
                 result = operation(*args)
             if self.gpu.report is not None:
                 self.gpu.finish()
-        for text in dict.fromkeys(found):  # an operation of many steps may say the same of every one
+        for text in dict.fromkeys(texts):  # an operation of many steps may say the same of every one
             self.note(text)
         return result
 

@@ -6,14 +6,17 @@ run_job(gpu, job)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .. import files
 from ..errors import FileError, ParameterError
+from ..files import Format
 from ..params.colours import AUTO, WORKING
 from ..params.dither import Dither
 from ..params.files import STREAM
@@ -22,15 +25,13 @@ from .options import Options
 
 if TYPE_CHECKING:
     from ..chain import Chain
-    from ..files import Format
     from ..gpu import Gpu
     from ..ops.write import WriteParams
     from .access import Access
     from .item import Item
 
-    #: Work that is no chain. It reads and writes by the item, and returns what else it has found.
-    Work = Callable[[Item], Any]
-
+#: Work on an item that no chain describes.
+Work = Callable[["Item"], Any]
 
 #: The transfers of a tone mapping whose result is light, or its signal by sRGB's curve: they leave its encoding open.
 USUAL_TRANSFERS = ("auto", "srgb")
@@ -79,6 +80,12 @@ class Job:
             fmt = self.options.format_of(self.target)
             if fmt.is_for_display and "uint16" in fmt.dtypes:  # 8 bits are too few for PQ
                 object.__setattr__(self, "options", replace(self.options, dtype="uint16"))
+        if (
+            self.chain is not None
+            and not self.options.drop_layers
+            and any(map(self._holds_layers, self.outputs))
+        ):
+            object.__setattr__(self, "options", replace(self.options, layers=True))
         self._dither_at_the_end()
         if len(set(self.outputs)) < len(self.outputs):
             raise ParameterError("two outputs of a job have the same path")
@@ -91,6 +98,11 @@ class Job:
                 fmt = replace(self.options, storage=storage).format_of(path)
                 self._check_dither(name, fmt)
                 fmt.check(storage, name)
+
+    def _holds_layers(self, path: str) -> bool:
+        with suppress(FileError):  # no format has this name, as will be said
+            return self.options.format_of(path).read_all is not None
+        return False
 
     def _dither_at_the_end(self) -> None:
         """Moves the dither of the last step to the output, where the output's encoding rounds in place of the step."""
@@ -175,8 +187,52 @@ def run_job(gpu: Gpu, job: Job, access: Access | None = None) -> Any:
     item = Item(gpu, job.target, job.options, used)
     try:
         if job.chain is None:
-            return cast("Work", job.work)(item)
+            return cast(Work, job.work)(item)
         return work(item, job.chain, job.asides) or None
     finally:
         if access is None:
             used.finish()
+
+
+# -- Shares of work for processes that know nothing of each other: share I of N ----------------------------------
+
+T = TypeVar("T")
+
+# The variables by which Slurm tells a task of a job array its number, the first number, the step between numbers, and
+# how many tasks there are; and the values of variables that are not set.
+_ARRAY = {
+    "SLURM_ARRAY_TASK_ID": 1,
+    "SLURM_ARRAY_TASK_MIN": 1,
+    "SLURM_ARRAY_TASK_STEP": 1,
+    "SLURM_ARRAY_TASK_COUNT": 1,
+}
+# The variables by which Slurm tells a process of srun its number, from 0 on, and how many processes there are.
+_STEP = ("SLURM_PROCID", "SLURM_NTASKS")
+
+
+def shard(items: Sequence[T], text: str, environment: Mapping[str, str] = os.environ) -> list[T]:
+    """Returns the items of a shard, ``text``: I/N with I from 1 to N, or ``slurm`` for Slurm's number of this process.
+
+    Each item is in one shard of N. Raises ParameterError for a shard that does not exist.
+    """
+    named = _of_slurm(environment) if text == "slurm" else text
+    match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", named, re.ASCII)
+    index, count = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= index <= count:
+        said = "" if named == text else f" of {named}"
+        raise ParameterError(f"--shard {text}{said}: write I/N with I from 1 to N, such as 2/4")
+    return list(items[index - 1 :: count])
+
+
+def _of_slurm(environment: Mapping[str, str]) -> str:
+    numbers = {
+        name: int(value) for name in (*_ARRAY, *_STEP) if (value := environment.get(name, "")).isdecimal()
+    }
+    if "SLURM_ARRAY_TASK_ID" in numbers:
+        task, first, step, count = (numbers.get(name, usual) for name, usual in _ARRAY.items())
+        return f"{(task - first) // max(1, step) + 1}/{count}"
+    if all(name in numbers for name in _STEP):
+        return f"{numbers[_STEP[0]] + 1}/{numbers[_STEP[1]]}"
+    raise ParameterError(
+        "--shard slurm: Slurm's variables are not set; this is no task of a job array, and no process of srun"
+    )

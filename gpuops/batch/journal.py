@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,8 +42,12 @@ class JournalEntry:
 
     @classmethod
     def of(cls, job: Job, *, done: bool) -> JournalEntry:
-        """Returns the record of a job on its input as that is now. Raises OSError."""
-        size, mtime_ns = locations.status(job.source)
+        """Returns the record of a job on its input as that is now."""
+        size = mtime_ns = 0
+        with suppress(
+            OSError, FileError
+        ):  # it has vanished, or cannot be asked: reading it will raise the error
+            size, mtime_ns = locations.status(job.source)
         return cls(_name(job.source), size, mtime_ns, job.recipe, done)
 
 
@@ -86,12 +91,7 @@ class Journal:
     def is_done(self, job: Job) -> bool:
         """Says whether a job is done: by its recipe, on the input as it is now, with an output that is there."""
         known = self.knows(job.target)
-        if known is None or not known.done or not locations.exists(job.target):
-            return False
-        try:
-            return known == JournalEntry.of(job, done=True)
-        except OSError:
-            return False
+        return known is not None and locations.exists(job.target) and known == JournalEntry.of(job, done=True)
 
     def is_ours(self, output: str) -> bool:
         """Says whether an output that is there was written by a run of this journal."""
@@ -99,7 +99,14 @@ class Journal:
 
     def begin(self, job: Job) -> None:
         """Notes that a job begins, before its input is read."""
-        about = self._begun[job.target] = self._about(job)
+        record = JournalEntry.of(job, done=False)
+        about = self._begun[job.target] = {
+            "output": _name(job.target),
+            "input": record.source,
+            "size": record.size,
+            "mtime_ns": record.mtime_ns,
+            "recipe": record.recipe,
+        }
         self._append({"event": "begin"} | about)
 
     def end(self, done: Done) -> None:
@@ -108,19 +115,6 @@ class Journal:
         self._append(event | self._begun.pop(done.job.target) | {"seconds": round(done.seconds, 4)})
         if time.monotonic() - self._synced > _SYNC:
             self._sync()
-
-    def _about(self, job: Job) -> dict[str, Any]:
-        try:
-            record = JournalEntry.of(job, done=False)
-        except (OSError, FileError):  # it has vanished, or cannot be asked: reading it will raise the error
-            record = JournalEntry(_name(job.source), 0, 0, job.recipe, done=False)
-        return {
-            "output": _name(job.target),
-            "input": record.source,
-            "size": record.size,
-            "mtime_ns": record.mtime_ns,
-            "recipe": record.recipe,
-        }
 
     def _append(self, event: dict[str, Any]) -> None:
         try:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import files
+from ..files import Format
 from ..params.colours import AUTO, WORKING
 from ..params.dither import Dither
 from ..params.files import STREAM
 from ..params.storage import USUAL, Storage
 
 if TYPE_CHECKING:
-    from ..files import Format
     from ..pixels.colour import Colour
 
 
@@ -24,6 +24,8 @@ class Options:
     ----------
     layer : str, optional
         Which layer of a file that has several.
+    drop_layers, layers : bool
+        Whether other layers do not go to outputs, and whether any output could hold them: a job says so.
     space : str
         ``auto``: the work is done on light or on stored values, as it wants; ``linear`` or ``encoded``: on these.
     alpha : bool
@@ -32,6 +34,9 @@ class Options:
         The depth of the output, by numpy's name. The default is that of the input, as near as the format can hold it.
     colour : str
         The colour space of the output, by a name in :mod:`gpuops.params.colours`.
+    input_colour, usual_colour : str, optional
+        What values of inputs are, whatever these say, and what they are if these say nothing: names in
+        :data:`gpuops.params.colours.INPUTS`.
     working : str
         The primaries of the light that steps work on, by a name in :mod:`gpuops.params.colours`.
     storage : Storage
@@ -57,10 +62,14 @@ class Options:
     """
 
     layer: str | None = None
+    drop_layers: bool = False
+    layers: bool = False
     space: str = "auto"
     alpha: bool = True
     dtype: str | None = None
     colour: str = AUTO
+    input_colour: str | None = None
+    usual_colour: str | None = None
     working: str = WORKING[0]
     storage: Storage = USUAL
     strip: bool = False
@@ -78,6 +87,13 @@ class Options:
         from ..pixels.targets import working
 
         return working(self.working)
+
+    def meant(self, picture: files.Picture) -> files.Picture:
+        """Returns a picture that was read, whose values are what the options say."""
+        from ..pixels.targets import named
+
+        name = self.input_colour or (self.usual_colour if picture.assumed else None)
+        return picture if name is None else picture.meant(named(name))
 
     def format_of(self, path: str) -> Format:
         """Returns the format of an output."""

@@ -16,7 +16,7 @@ from ..pixels.coding import Decoding
 from ..pixels.colour import LINEAR, SRGB, Colour, unusual
 from ..pixels.curves import LINEAR_CURVE
 from ..pixels.primaries import ColourError
-from ..pixels.targets import check, is_hdr, named
+from ..pixels.targets import check, has_formula, is_hdr, named
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,27 @@ class Origin:
             stored=metadata.colour,
         )
 
+    @property
+    def data(self) -> bool:
+        """Whether the input's values are numbers without a colour."""
+        colour = self.colour or self.stored
+        return colour is not None and colour.data
+
+    @property
+    def counts(self) -> bool:
+        """Whether they are whole numbers, which operations get as they are, and not as fractions."""
+        return self.data and self.dtype is not None and self.dtype.kind == "u" and not self.alpha
+
+    def scale(self, dtype: np.dtype[Any]) -> float | None:
+        """Returns what makes integers of a type of the whole numbers that operations got, if they did."""
+        if not self.counts or self.dtype is None or dtype.kind != "u":
+            return None
+        return float((256**dtype.itemsize - 1) / (256**self.dtype.itemsize - 1))
+
     def values(self, *, linear: bool, display: bool) -> Colour:
         """Returns the space of a result, ``linear`` or not; ``display``: its values are made for a display."""
+        if self.data and not display:
+            return LINEAR
         if self.stored is not None and self.stored.linear == linear and not display:
             return self.stored
         return self.light if linear else self.light.srgb_signal
@@ -99,30 +118,42 @@ class Origin:
     ) -> Colour:
         """Returns the space of values in their file.
 
-        It is their own space if they are the input's stored values, the file can name the space, and input and file
-        both have integers or both floats. Values of a narrow range need the same depth, since black and white are at
-        other fractions in another one. ``dtype``: the original's depth if the input tells it.
+        It is the input's space if the file can name it, there is a formula for it, unless values are the input's, and
+        input and file both have integers or both floats. Files of floats get light of its primaries, and 8 bits are too
+        few for HDR. Values of a narrow range need the same depth, since black and white are at other fractions in
+        another one. ``dtype``: the original's depth if the input tells it.
         """
-        before = self._before(dtype, depth)
-        alike = before == depth if values.narrow else before.kind == depth.kind
-        as_stored = values == self.stored and alike and not display
+        if self.data and not display:
+            return values
+        before, space = self._before(dtype, depth), self.stored or self.colour
+        if display or space is None or (before.kind, depth.kind) == ("f", "u"):
+            return usual(depth)
+        space = space if before.kind == depth.kind else space.light
+        if values == space:
+            sayable = before == depth or not values.narrow
+        else:
+            sayable = has_formula(space) and (depth.itemsize > 1 or not is_hdr(space))
         gray = fmt.fitting(self.channels) < 3
-        return values if as_stored and files.can_say(fmt, values, depth, gray=gray) else usual(depth)
+        return space if sayable and files.can_say(fmt, space, depth, gray=gray) else usual(depth)
 
     def wanted(self, name: str, fmt: files.Format, depth: np.dtype[Any]) -> Colour | None:
         """Returns the space that an option names, as in :mod:`gpuops.params.colours`, but for "auto", which names none.
 
         The input's space becomes light of its primaries in a format of floats that cannot say its curve.
         """
+        if self.data and name != INPUT:
+            raise ParameterError("its values are data, which have no colour: leave out --colour")
+        if self.data:
+            return None
         if name != INPUT:
             return self._light_of(named(name), fmt, depth)
-        found = unusual(self.stored or self.colour or LINEAR)
-        if found is not None:
+        space = unusual(self.stored or self.colour or LINEAR)
+        if space is not None:
             try:
-                check(found)
+                check(space)
             except ColourError as error:
                 raise ParameterError(f"its colour space {error}: name another one by --colour") from None
-        return None if found is None else unusual(self._light_of(self.sayable(found, fmt, depth), fmt, depth))
+        return None if space is None else unusual(self._light_of(self.sayable(space, fmt, depth), fmt, depth))
 
     def _light_of(self, colour: Colour, fmt: files.Format, depth: np.dtype[Any]) -> Colour:
         """Returns the space, or light of its primaries if the format only holds light.
@@ -146,10 +177,10 @@ class Origin:
 
     def is_hdr(self, name: str) -> bool:
         """Says whether the space that an option names has values brighter than white."""
-        if name in (AUTO, INPUT):
-            found = (self.stored or self.colour) if name == INPUT else None
-            return found is not None and is_hdr(found)
-        return is_hdr(named(name))
+        if name not in (AUTO, INPUT):
+            return is_hdr(named(name))
+        space = self.stored or self.colour
+        return space is not None and is_hdr(space)
 
     def levels(self, dtype: str | None, depth: np.dtype[Any]) -> str | None:
         """Returns the integer type of which stored values are fractions, if any; ``dtype`` is as in :meth:`written`."""
@@ -162,6 +193,8 @@ class Origin:
 
     def labelled(self, colour: Colour, dtype: str | None, *, display: bool) -> files.Metadata:
         """Returns the metadata for values in this space, without a profile and chromaticities of another space."""
+        if self.data and not display:
+            return self.metadata
         before = self.colour or self.stored or usual(np.dtype(dtype))
         metadata = replace(self.metadata, colour=unusual(colour))
         foreign = display and metadata.icc is not None and not files.is_understood(metadata.icc)
@@ -171,10 +204,7 @@ class Origin:
 
     def unlabelled(self, *, srgb: bool) -> files.Metadata:
         """Returns the metadata without a profile and chromaticities; EXIF says whether colours are ``srgb``."""
-        from ..files.exif import coloured
-
-        exif = coloured(self.metadata.exif, srgb=srgb) if self.metadata.exif else None
-        return replace(self.metadata, icc=None, colour=None, exif=exif, attributes=self.attributes)
+        return self.metadata.coloured(SRGB if srgb else None)
 
     @property
     def kept(self) -> files.Metadata:
@@ -184,18 +214,17 @@ class Origin:
             return self.metadata if is_usual else replace(self.metadata, icc=None, colour=None)
         return replace(self.metadata, colour=None if is_usual else self.stored)
 
-    @property
-    def attributes(self) -> dict[str, Any]:
-        """The EXR attributes without those that describe the stored colours."""
-        return {
-            name: value for name, value in self.metadata.attributes.items() if name != files.CHROMATICITIES
-        }
-
 
 def decoding_of(
-    picture: files.Picture, origin: Origin, *, premultiply: bool
+    picture: files.Picture, origin: Origin, *, premultiply: bool, counts: bool
 ) -> tuple[Decoding, Colour | None]:
-    """Returns how a picture's pixels are to be read, and the space from which they are made light before, or None."""
+    """Returns how a picture's pixels are to be read, and the space from which they are made light before, or None.
+
+    ``counts``: whole numbers are read as they are.
+    """
+    if origin.data:
+        scale = 1.0 if counts and origin.counts else None
+        return Decoding(origin.alpha, premultiply=origin.alpha and premultiply, scale=scale), None
     light = picture.metadata.colour if origin.stored is None else None
     if origin.stored is None and origin.light != LINEAR:
         light = picture.colour.relative_to(origin.light)

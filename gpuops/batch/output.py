@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,16 +18,16 @@ from ..files.streams import to_stream
 from ..gpu import Gpu
 from ..image import Image
 from ..notes import DetailNote, note, values_were
-from ..params.colours import AUTO
+from ..params.colours import AUTO, INPUT
 from ..params.files import STREAM
 from ..params.storage import Storage
 from ..pixels import light
 from ..pixels.coding import Encoding, Losses, losses, pack, with_losses
 from ..pixels.colour import LINEAR, SRGB, Colour
+from ..pixels.conversion import converted
 from ..pixels.targets import is_hdr
 from ..space import Space, Stored, Target
 from .access import Access
-from .file_pixels import FileLabels, FilePixels
 from .options import Options
 from .origin import Origin
 
@@ -35,6 +35,27 @@ from .origin import Origin
 _SHARE = 64
 # Bytes of pixels that take no longer to read than a transfer of their own takes to begin.
 _FEW_BYTES = 1 << 16
+
+
+class FilePixels(NamedTuple):
+    """Pixels of a result, or some rows, in the form of their file, the values they have lost, and what the file says.
+
+    ``dtype`` is their depth unless the options say another one; None is the input's. Pixels may still be on the device.
+    The other fields are those of a :class:`gpuops.files.Picture`.
+    """
+
+    pixels: np.ndarray[Any, Any] | Image
+    lost: Losses
+    dtype: str | None
+    alpha: bool
+    linear: bool
+    metadata: files.Metadata
+    associated: bool
+
+    def picture(self) -> files.Picture:
+        """download: the picture."""
+        pixels = self.pixels.numpy() if isinstance(self.pixels, Image) else self.pixels
+        return files.Picture(pixels, self.alpha, self.linear, self.metadata, self.associated)
 
 
 @dataclass(frozen=True)
@@ -77,11 +98,15 @@ class Output:
 
     # -- what the pixels are to be ----------------------------------------------------------------------------
 
-    @property
-    def target(self) -> Target | None:
-        """The output, if the last step may write the file's pixels itself; None if its values need more work."""
+    def target(self, *, display: bool) -> Target | None:
+        """Returns the output, if the last step may write the file's pixels itself; None if its values need more work.
+
+        ``display``: the result is made for one.
+        """
         as_usual = self._colour(None) is None and self.origin.light == LINEAR and self.options.dither is None
-        return self if self.options.fuse and as_usual else None
+        spaces = (self._spaces(None, linear=linear, display=display) for linear in (True, False))
+        direct = as_usual and not self.origin.data and not any(map(_needs_light, *zip(*spaces, strict=True)))
+        return self if self.options.fuse and direct else None
 
     def _colour(self, dtype: str | None) -> Colour | None:
         """The space that the options ask for; ``dtype`` is as elsewhere."""
@@ -103,13 +128,31 @@ class Output:
         return self._encoding(dtype, values, written, premultiplied=space.premultiplied)
 
     def encoding_of(self, dtype: str | None, *, linear: bool, display: bool = False) -> Encoding:
-        """Returns the encoding for :meth:`save_host`; ``linear`` says whether values are light."""
+        """Returns the encoding for :meth:`of_pixels`; ``linear`` says whether values are light."""
         return self._encoding(dtype, *self._spaces(dtype, linear=linear, display=display))
 
     def _wanted(self, dtype: str | None) -> np.dtype[np.generic]:
-        found = np.dtype(self.options.dtype or dtype or self.origin.dtype or np.uint8)
-        few = found == np.uint8 and self.options.dtype is None and self.origin.is_hdr(self.options.colour)
-        return np.dtype(np.uint16) if few else found
+        depth = np.dtype(self.options.dtype or dtype or self.origin.dtype or np.uint8)
+        name, light = self.options.colour, dtype is None and self.origin.stored is None
+        few = (
+            depth == np.uint8
+            and self.options.dtype is None
+            and self.origin.is_hdr(name)
+            and (light or name != AUTO)
+        )
+        return np.dtype(np.uint16) if few else depth
+
+    @property
+    def cuts_hdr(self) -> bool:
+        """Whether the input has values brighter than white, and the result is light that has none."""
+        written = self._spaces(None, linear=True, display=False)[1]
+        brighter = self.origin.is_hdr(INPUT) and self.origin.stored is None
+        return (
+            brighter
+            and not is_hdr(written)
+            and self._depth(None).kind == "u"
+            and not self.options.storage.gain_map
+        )
 
     def _depth(self, dtype: str | None) -> np.dtype[np.generic]:
         """The wanted depth, as near as the format can hold it."""
@@ -163,8 +206,10 @@ class Output:
     def check(self, *, display: bool) -> None:
         """Raises ParameterError for dither of pixels that are not rounded, and for a gain map of a display's pixels."""
         self._check_light(display=display)
-        if self.options.dither is not None and self.depth(display=display).kind == "f":
-            raise ParameterError(f"{self.path}: holds floats, which are not rounded: leave out --dither")
+        what = "floats, which are not rounded" if self.depth(display=display).kind == "f" else None
+        what = "data, which are no shades" if self.origin.data and not display else what
+        if self.options.dither is not None and what is not None:
+            raise ParameterError(f"{self.path}: holds {what}: leave out --dither")
 
     def _check_light(self, *, display: bool) -> None:
         if display and self.options.storage.gain_map:
@@ -173,10 +218,6 @@ class Output:
             )
 
     # -- pictures ---------------------------------------------------------------------------------------------
-
-    def save_result(self, result: Image | Stored) -> None:
-        """Writes a chain's result: planes, or pixels that are ready for the file."""
-        self.write(self.file_pixels(result))
 
     def file_pixels(self, result: Image | Stored) -> FilePixels:
         """Returns the pixels, or some rows, of a chain's result."""
@@ -187,9 +228,7 @@ class Output:
         if space.display:
             dtype = self._display_dtype
             written = result.written or usual(self._depth(dtype))
-            return FilePixels(
-                pixels, lost, turned.described(written, dtype, alpha=alpha, display=True), dtype
-            )
+            return turned._labelled(pixels, lost, written, dtype, alpha=alpha, display=True)
         return turned.of_pixels(pixels, lost, None, linear=space.linear, alpha=alpha)
 
     def _kept(self, pixels: Image, lost: Image) -> tuple[np.ndarray[Any, Any] | Image, Losses]:
@@ -209,17 +248,13 @@ class Output:
             return self
         return self.of(replace(self.origin, metadata=metadata.oriented(orientation)))
 
-    def save(self, image: Image, dtype: str | None = None, *, display: bool = False) -> None:
-        """convert → download → encode; losses become warnings.
+    def encoded(self, image: Image, dtype: str | None = None, *, display: bool = False) -> FilePixels:
+        """convert → download: returns the pixels, or some rows, of an image.
 
         Integer files get sRGB and float files linear Rec. 709 light. Stored values that were worked on as they are stay
         so if the output can name their space. ``display``: values are for a display, and no longer the input's. The
         image's orientation, if it has one, goes to the file.
         """
-        self.write(self.encoded(image, dtype, display=display))
-
-    def encoded(self, image: Image, dtype: str | None = None, *, display: bool = False) -> FilePixels:
-        """Returns the pixels, or some rows, that :meth:`save` writes for an image."""
         display = display or image.space.display
         turned = self._turned(image.orientation)
         values, written = self._spaces(dtype, linear=image.linear, display=display)
@@ -231,30 +266,21 @@ class Output:
             values = image.space.colour
             written = self._colour(dtype) or values
         encoding = self._encoding(dtype, values, written, premultiplied=image.space.premultiplied)
+        if image.space.data and not display:
+            encoding = replace(encoding, scale=self.origin.scale(encoding.dtype))
         with self.gpu.phase("convert"):
             dither = self.options.dither
             if _needs_light(values, written):
-                planes = light.of_planes(image, values, encoding, levels=self._levels(dtype))
+                if image.space.colour == LINEAR:
+                    planes = converted(image, LINEAR, premultiplied=False)
+                else:
+                    planes = light.of_planes(image, values, encoding, levels=self._levels(dtype))
                 planes.part = image.part
                 pixels, counted = light.encoded(planes, written, self._depth(dtype), dither)
             else:
                 pixels, counted = pack(image, replace(encoding, dither=dither))
             kept, lost = self._kept(pixels, counted)
-        found = turned.described(written, dtype, alpha=image.alpha, display=display)
-        return FilePixels(kept, lost, found, dtype)
-
-    def save_host(
-        self,
-        pixels: np.ndarray[Any, Any],
-        lost: Losses,
-        dtype: str | None,
-        *,
-        linear: bool,
-        alpha: bool,
-        display: bool = False,
-    ) -> None:
-        """encode: writes pixels on the host, encoded as :meth:`encoding_of` says; losses become warnings."""
-        self.write(self.of_pixels(pixels, lost, dtype, linear=linear, alpha=alpha, display=display))
+        return turned._labelled(kept, lost, written, dtype, alpha=image.alpha, display=display)
 
     def of_pixels(
         self,
@@ -266,7 +292,7 @@ class Output:
         alpha: bool,
         display: bool = False,
     ) -> FilePixels:
-        """Returns the pixels, or some rows, that :meth:`save_host` writes."""
+        """Returns pixels, or some rows, that are encoded as :meth:`encoding_of` says, in the form of the file."""
         values, written = self._spaces(dtype, linear=linear, display=display)
         if _needs_light(values, written):
             host = pixels.numpy() if isinstance(pixels, Image) else pixels
@@ -275,7 +301,7 @@ class Output:
                 pixels, lost = light.of_host(
                     self.gpu, host, values, alpha=alpha, written=written, dtype=depth, levels=levels
                 )
-        return FilePixels(pixels, lost, self.described(written, dtype, alpha=alpha, display=display), dtype)
+        return self._labelled(pixels, lost, written, dtype, alpha=alpha, display=display)
 
     def save_codes(self, codes: np.ndarray[Any, Any]) -> None:
         """encode: writes a new picture in place of the input's: 8-bit sRGB codes (height, width, channels), no alpha.
@@ -288,33 +314,46 @@ class Output:
             codes, lost = light.of_host(
                 self.gpu, codes, SRGB, alpha=False, written=written, dtype=self._depth("uint8")
             )
-        found = only.described(written, "uint8", alpha=False, display=True)
-        self.write(FilePixels(codes, lost, found, "uint8"))
+        self.write(only._labelled(codes, lost, written, "uint8", alpha=False, display=True))
 
-    def described(
-        self, colour: Colour, dtype: str | None, *, alpha: bool, display: bool = False
-    ) -> FileLabels:
-        """Returns what a file says of pixels in a colour space. Raises ParameterError for a gain map without light."""
+    def _labelled(
+        self,
+        pixels: np.ndarray[Any, Any] | Image,
+        lost: Losses,
+        colour: Colour,
+        dtype: str | None,
+        *,
+        alpha: bool,
+        display: bool,
+    ) -> FilePixels:
+        """Returns pixels in a colour space with what the file says of them.
+
+        Raises ParameterError for a gain map without light.
+        """
         self._check_light(display=display)
         metadata = self.origin.labelled(colour, dtype, display=display)
         if self.options.colour != AUTO:  # floats that are sRGB are told from light, which floats usually are
             metadata = replace(metadata, colour=colour)
-        return FileLabels(alpha, colour.linear, metadata, self.origin.associated)
+        return FilePixels(pixels, lost, dtype, alpha, colour.linear, metadata, self.origin.associated)
 
     def write(self, result: FilePixels) -> None:
         """download → encode, which a thread may do later; losses become warnings."""
         self.warn(result)
+
+        def write(path: str) -> None:
+            how = self.options
+            files.write(path, self._picture(result), overwrite=how.overwrite, storage=how.storage)
+
+        self.write_by(write, result.pixels.nbytes)
+
+    def write_by(self, work: Callable[[str], None], size: int) -> None:
+        """encode: does work that writes the file at a path, and holds ``size`` bytes; a thread may do it later."""
         with self.gpu.phase("encode"):
             if self.path == STREAM:
-                files.write_stream(
-                    sys.stdout.buffer, self._picture(result), self.format, self.options.storage
-                )
+                with to_stream(sys.stdout.buffer, self.format.extension) as path:
+                    work(path)
             else:
-                self.access.write(lambda: self._write(result), result.pixels.nbytes)
-
-    def _write(self, result: FilePixels) -> None:
-        how = self.options
-        files.write(self.path, self._picture(result), overwrite=how.overwrite, storage=how.storage)
+                self.access.write(partial(work, self.path), size)
 
     def _picture(self, result: FilePixels) -> files.Picture:
         picture = result.picture()
@@ -326,11 +365,11 @@ class Output:
         lost = result.lost
         if lost.clipped:
             depth, kind = result.pixels.dtype, DetailNote if self._only_overshoots(result) else str
-            self._note(
+            self.note(
                 kind(f"{values_were(lost.clipped)} outside the range of {DEPTHS[depth.name]} and clipped")
             )
         if lost.not_finite:
-            self._note(f"{values_were(lost.not_finite)} NaN or infinite and became 0 or the limit")
+            self.note(f"{values_were(lost.not_finite)} NaN or infinite and became 0 or the limit")
 
     def _only_overshoots(self, result: FilePixels) -> bool:
         """Says whether no value can be beyond the range but for overshoot: integers of the space that they were in."""
@@ -339,53 +378,16 @@ class Output:
         if not self.keeps_range or levels is None or depth.kind != "u":
             return False
         before = self.origin.colour or self.origin.stored or usual(np.dtype(levels))
-        return before == (result.of.metadata.colour or usual(depth))
+        return before == (result.metadata.colour or usual(depth))
 
     def _warn_of_depth(self, dtype: str | None) -> None:
         wanted, depth = self._wanted(dtype), self._depth(dtype)
         if depth.itemsize < wanted.itemsize or (depth.kind == "u" and wanted.kind == "f"):
-            self._note(f"{self.format} holds no {DEPTHS[wanted.name]}; the result has {DEPTHS[depth.name]}")
+            self.note(f"{self.format} holds no {DEPTHS[wanted.name]}; the result has {DEPTHS[depth.name]}")
 
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
+        """Says something of the output."""
         note(type(text)(f"{'stdout' if self.path == STREAM else self.path}: {text}"))
-
-    # -- numerical data ---------------------------------------------------------------------------------------
-
-    def save_data(
-        self, arrays: dict[str, Any], attributes: dict[str, Any], *, compress: bool = False
-    ) -> None:
-        """Writes a spectrum or coefficient file, with the picture's metadata; ``compress``: it has many zeros."""
-        attributes = self._with_metadata(attributes)
-        with self.gpu.phase("encode"):
-            if self.path == STREAM:
-                files.write_data_stream(sys.stdout.buffer, arrays, attributes, self.format, compress=compress)
-            else:
-                write = partial(
-                    files.write_data,
-                    self.path,
-                    arrays,
-                    attributes,
-                    overwrite=self.options.overwrite,
-                    compress=compress,
-                )
-                self.access.write(write, sum(array.nbytes for array in arrays.values()))
-
-    def save_data_rows(
-        self, arrays: dict[str, files.RowsOfArray], attributes: dict[str, Any], count: int
-    ) -> None:
-        """Does as :meth:`save_data`, ``count`` rows at a time; the file is there on return."""
-        attributes = self._with_metadata(attributes)
-        with ExitStack() as stack:
-            path, overwrite = self.path, self.options.overwrite
-            if path == STREAM:
-                path = stack.enter_context(to_stream(sys.stdout.buffer, self.format.extension))
-            files.write_data_rows(path, arrays, attributes, count, overwrite=overwrite)
-
-    def _with_metadata(self, attributes: dict[str, Any]) -> dict[str, Any]:
-        origin = self.origin
-        if origin.attributes:
-            self._note("a file of numbers cannot hold the EXR header attributes")
-        return attributes | {"metadata": origin.kept.to_json(), "associated": origin.associated}
 
 
 def _needs_light(values: Colour, written: Colour) -> bool:

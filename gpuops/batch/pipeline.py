@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 from .. import notes
 from ..errors import GpuopsError
 from ..files import threads
-from ..files.png_rows import DeferredUnfilter
+from ..files.formats.png import DeferredUnfilter, Undo
 from ..process import signals
 from ..rows.budget import usual_memory
 from .access import Threaded
 from .job import Job, run_job
 
 if TYPE_CHECKING:
-    from ..files.png_rows import Undo
     from ..gpu import Gpu
 
 
@@ -86,7 +85,9 @@ def run_jobs(
     with threads.limited(processors // count):
         pool = ThreadPoolExecutor(count, initializer=signals.leave_to_others)
         try:
-            for done in _Line(pool, jobs, count, memory or usual_memory(), begin).run(open_gpu):
+            # Each thread's next picture is there when it asks.
+            line = _Line(pool, iter(jobs), count + 1, memory or usual_memory(), begin)
+            for done in line.run(open_gpu):
                 end(done)
                 yield done
         finally:
@@ -131,28 +132,22 @@ class _Flight:
             self.done.error = self.done.error or error
 
 
+@dataclass
 class _Line:
-    """The jobs on their way: inputs that are being read, the one on the device, and results that are being written."""
+    """The jobs on their way: inputs that are being read, the one on the device, and results that are being written.
 
-    def __init__(
-        self,
-        pool: ThreadPoolExecutor,
-        jobs: Iterable[Job],
-        count: int,
-        memory: int,
-        begin: Callable[[Job], None],
-    ) -> None:
-        self._pool = pool
-        self._begin = begin
-        self._rest = iter(jobs)
-        self._most = (
-            count + 1
-        )  # flights on either side of the device: each thread's next one is there when it asks
-        self._memory = memory
-        self._largest = 0
-        self._undo = DeferredUnfilter()
-        self._ahead: deque[_Flight] = deque()
-        self._behind: deque[_Flight] = deque()
+    ``most``: flights on either side of the device.
+    """
+
+    pool: ThreadPoolExecutor
+    rest: Iterator[Job]
+    most: int
+    memory: int
+    begin: Callable[[Job], None]
+    _largest: int = 0
+    _undo: DeferredUnfilter = field(default_factory=DeferredUnfilter)
+    _ahead: deque[_Flight] = field(default_factory=deque)
+    _behind: deque[_Flight] = field(default_factory=deque)
 
     def run(self, open_gpu: Callable[[], Gpu]) -> Iterator[Done]:
         self._read_ahead()
@@ -182,19 +177,19 @@ class _Line:
         held = 0 if working is None else working.size(self._largest)
         self._largest = max([self._largest, held, *known])
         idle = working is None
-        while (idle and not self._ahead) or (len(self._ahead) < self._most and self._has_room(held)):
-            job = next(self._rest, None)
+        while (idle and not self._ahead) or (len(self._ahead) < self.most and self._has_room(held)):
+            job = next(self.rest, None)
             if job is None:
                 return
-            self._begin(job)
-            self._ahead.append(_Flight(job, self._pool, self._undo))
+            self.begin(job)
+            self._ahead.append(_Flight(job, self.pool, self._undo))
 
     def _has_room(self, held: int) -> bool:
         """Whether there is memory for one more. Before the first one's size is known, it is read alone."""
-        return self._largest > 0 and self._held() + held + self._largest <= self._memory
+        return self._largest > 0 and self._held() + held + self._largest <= self.memory
 
     def _is_full(self) -> bool:
-        return len(self._behind) > self._most or self._held() > self._memory
+        return len(self._behind) > self.most or self._held() > self.memory
 
     def _held(self) -> int:
         ahead = sum(flight.size(self._largest) for flight in self._ahead)

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ..image import Image
 from ..operation import operation_of
 from ..ops.bloom import BloomParams
 from ..ops.tonemap import TonemapParams
 from ..params.contact_sheet import ContactSheetParams, GlowSheetParams
+from ..params.kinds import Params
 from ..params.lut import LutParams
 from ..params.operators import LOCAL
-from .whole import device_bytes, needing, shape_of
+from .memory import device_bytes, needing, shape_of
 
 if TYPE_CHECKING:
-    from ..image import Image
-    from ..params.kinds import Params
     from ..pixels.coding import Decoding
     from ..plan import Plan
     from ..tone.curves import Curve
@@ -66,7 +66,8 @@ class Previews:
             item.output.save_codes(item.run(make, gpu, image, self.params, self.sheet))
         else:
             operation_of(self.params).prepare(gpu, self.params, item.output)
-            item.output.save_result(item.run(plan.run, gpu, todo, pixels, decoding, item.output.target))
+            result = item.run(plan.run, gpu, todo, pixels, decoding, item.output.target(display=True))
+            item.output.write(item.output.file_pixels(result))
         if self.plot is not None:
             from ..tone.curves import plot
 
@@ -114,7 +115,8 @@ def _whole(
 
     todo = plan.plan([params], item.options.space, item.options.light)
     picture, how = item.read(linear=True, premultiply=premultiply, what=what)
-    schedule = RowSchedule.of(item.gpu, todo, shape_of(picture), picture.metadata.orientation)
+    orientation = picture.metadata.orientation
+    schedule = RowSchedule.of(item.gpu, todo, shape_of(picture), orientation, picture.frame)
     nbytes = device_bytes(schedule, picture) + _BESIDE * picture.pixels.size
     with needing(item.gpu, lambda: f"{what} needs the whole picture", lambda: nbytes):
         pixels = item.on_device(picture.pixels, how)

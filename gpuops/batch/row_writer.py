@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import files
 from ..errors import FileError
 from ..files.streams import to_stream
+from ..notes import note
+from ..operation import Move, Params
 from ..ops.write import WriteParams
 from ..params.files import STREAM
 from ..pixels.coding import Losses
 from ..rows.threads import Writing
 
 if TYPE_CHECKING:
-    from ..operation import Params
     from ..rows.schedule import RowSchedule, Shape
-    from .file_pixels import FilePixels
     from .item import Item
-    from .output import Output
+    from .output import FilePixels, Output
 
 
 class Goal(NamedTuple):
@@ -41,14 +41,37 @@ class Goal(NamedTuple):
 
 def goals_of(item: Item, schedule: RowSchedule, asides: Sequence[str]) -> list[Goal]:
     """Returns the files that are written, in the order of the chain."""
-    found, paths, shown = [], iter(asides), False
-    for step, shape in zip(schedule.plan.steps, schedule.shapes, strict=False):
+    goals, paths, shown = [], iter(asides), False
+    for number, at in enumerate(schedule.steps, 1):
+        step = at.step
         if step.operation.writes:
             assert isinstance(step.params, WriteParams)
-            output = item.output.aside(next(paths), step.params.storage)
-            found.append(Goal(output, shape, shown, step.params))
+            output = _moved(item.output.aside(next(paths), step.params.storage), schedule, number)
+            goals.append(Goal(output, at.shape, shown, step.params))
         shown = shown or step.traits.display
-    return [*found, Goal(item.output, schedule.result, shown)]
+    return [*goals, Goal(_moved(item.output, schedule, len(schedule.steps)), schedule.result, shown)]
+
+
+def _moved(output: Output, schedule: RowSchedule, steps: int) -> Output:
+    """Returns the output of a picture after so many steps; metadata follow, and a note says what cannot."""
+    before = frame = schedule.frame
+    move = Move.none(before.width, before.height)
+    if steps:
+        move, frame = schedule.steps[steps - 1].move, schedule.steps[steps - 1].frame
+    metadata, lost = output.origin.metadata, list[str]()
+    if any(step.step.operation.shifts for step in schedule.steps[:steps]):
+        metadata, lost = metadata.unplaced()
+    metadata, more = metadata.moved(move, before, frame)
+    lost += more
+    if lost:
+        note(f"{output.path}: the {' and the '.join(lost)} cannot follow the pixels: left out")
+    if metadata.light and not all(step.keeps_values for step in schedule.steps[:steps]):
+        metadata = replace(metadata, light=metadata.light._replace(anew=True))
+    if metadata.rest and output.format.read_all:
+        from .layers import moved
+
+        metadata = replace(metadata, rest=moved(schedule, steps, metadata.rest))
+    return output.of(replace(output.origin, metadata=metadata))
 
 
 class WholeWriter:
@@ -89,6 +112,7 @@ class RowWriter:
         picture = rows.picture()
         if self._first is None:
             self._put = self._resources.enter_context(self._open(picture))
+            self._resources.push(self._finish)
             self._first = rows._replace(pixels=picture.pixels[:0])
         self._lost = Losses(
             self._lost.clipped + rows.lost.clipped, self._lost.not_finite + rows.lost.not_finite
@@ -109,14 +133,11 @@ class RowWriter:
         how = output.options
         return files.writing(path, header, overwrite=how.overwrite, storage=how.storage)
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
+    def _finish(self, kind: Any, _error: Any, _trace: Any) -> None:
         if kind is None:
-            try:
-                with self.output.gpu.phase("encode"):
-                    self._writing.wait()
-            except BaseException:
-                self._resources.__exit__(*sys.exc_info())
-                raise
+            self._writing.wait()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
         with self.output.gpu.phase("encode"):
             return self._resources.__exit__(kind, error, trace)
 

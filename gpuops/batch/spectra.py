@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import FileError, ParameterError
@@ -44,51 +43,77 @@ class ToSpectrum:
     profile: bool = False
 
     def __call__(self, item: Item) -> Findings:
-        if self.peaks or self.axes or self.profile:
-            return self._annotated(item)
-        self._write(item)
+        from .. import files
+        from ..fourier import spectrum
+
+        strips = item.opened()
+        asks = self._asks
+        picture = strips.picture if asks is None else item.whole(strips, asks)
+        how = item.how(picture, linear=False, premultiply=False)
+        data = self.view is None and item.output.writes_data
+        depth, shown = self._depth(item, picture), self.view or "log-magnitude"
+        params = self.numbers if data else spectrum.of_picture(self.picture)
+        whole = self._whole_bytes(item, picture, how, params, data=data)
+        if asks or (strips.in_memory and whole is not None and item.budget.has_room(whole)):
+            pixels = item.on_device(picture.pixels, how)
+            header = replace(picture, pixels=files.unread(picture.pixels.shape, picture.pixels.dtype))
+            del strips, picture  # pixels on the device need not stay on the host
+            findings = self._findings(item, pixels, how)
+            if data:
+                self._save(item, pixels, header, how)
+            else:
+                made = item.run(self._drawn, item, pixels, how, shown, depth, findings.peaks)
+                item.output.write(item.output.encoded(made, depth, display=depth[0] != "f"))
+            return findings
+        from . import spectra_by_rows
+
+        strips.tell()
+        planes = picture.channels - (how.drops_alpha if data else picture.alpha)
+        rows, sweeps = spectra_by_rows.sweeps_over(item, strips, how, params, planes, whole)
+        del strips, picture
+        if data:
+            about = self._about(item, rows.picture, how)
+            spectra_by_rows.write_numbers(rows, how, sweeps, about, _program())
+        else:
+            spectra_by_rows.write_picture(rows, how, sweeps, self.picture, shown, depth)
         return Findings()
 
     @property
-    def asks(self) -> str:
+    def _asks(self) -> str | None:
         """The option that needs the whole picture, for messages."""
-        return "fft --peaks" if self.peaks else "fft --axes" if self.axes else "fft --profile"
+        options = {"peaks": self.peaks, "axes": self.axes, "profile": self.profile}
+        return next((f"fft --{name}" for name, is_given in options.items() if is_given), None)
 
-    def _annotated(self, item: Item) -> Findings:
-        """Finds periodic components and the profile, and writes the numbers or the picture with what is drawn on it."""
-        from ..fourier import peaks, spectrum
-        from ..fourier.annotate import annotated
-        from ..pixels.coding import unpack
+    def _findings(self, item: Item, pixels: Image, how: FileReading) -> Findings:
+        """Finds periodic components and the profile, if they are asked for."""
+        told = None
+        if self.peaks:
+            from ..fourier import peaks
+            from ..pixels.coding import unpack
 
-        picture, how = item.read(linear=False, premultiply=False, what=self.asks)
-        pixels = item.on_device(picture.pixels, how)
+            told = item.run(lambda: peaks.peaks(item.gpu, unpack(pixels, how.decoding), self.peaks))
+            if item.gpu.report is not None:
+                peaks_found = [peak.written() for peak in told]
+                item.gpu.report.results.append({"input": item.path, "peaks": peaks_found})
+        return Findings(told, self._profile(item, pixels, how))
 
-        def found() -> list[Peak]:
-            return peaks.peaks(item.gpu, unpack(pixels, how.decoding), self.peaks) if self.peaks else []
+    def _drawn(
+        self, item: Item, pixels: Image, how: FileReading, view: str, depth: str, told: list[Peak] | None
+    ) -> Image:
+        """Returns the picture of the spectrum, with axes and rings around the components that were found."""
+        from ..fourier import spectrum
 
-        told = item.run(found)
-        if item.gpu.report is not None and self.peaks:
-            item.gpu.report.results.append({"input": item.path, "peaks": [peak.written() for peak in told]})
-        findings = Findings(told if self.peaks else None, self._profile(item, pixels, how))
-        if self.view is None and item.output.writes_data:
-            self._save(item, pixels, picture, how)
-            return findings
-        depth, shown = self._depth(item, picture), self.view or "log-magnitude"
+        shaded = depth[0] != "f"
+        made = spectrum.picture_of_pixels(item.gpu, pixels, how.decoding, self.picture, view, shaded=shaded)
+        if not shaded or not (told or self.axes):
+            return made
+        from ..fourier.peaks import annotated
 
-        def drawn() -> Image:
-            made = spectrum.picture_of_pixels(
-                item.gpu, pixels, how.decoding, self.picture, shown, shaded=depth[0] != "f"
-            )
-            if depth[0] == "f" or not (told or self.axes):
-                return made
-            _, rows, columns = made.shape
-            middle = (rows // 2, columns // 2) if self.picture.shift else (0, 0)
-            result = item.gpu.array(annotated(made.numpy(), middle, told, axes=self.axes))
-            result.space = made.space
-            return result
-
-        item.output.save(item.run(drawn), depth, display=depth[0] != "f")
-        return findings
+        _, rows, columns = made.shape
+        middle = (rows // 2, columns // 2) if self.picture.shift else (0, 0)
+        result = item.gpu.array(annotated(made.numpy(), middle, told or [], axes=self.axes))
+        result.space = made.space
+        return result
 
     def _depth(self, item: Item, picture: files.Picture) -> str:
         """The depth of a picture of the spectrum unless the options say another; that of numbers is ``float32``."""
@@ -108,60 +133,24 @@ class ToSpectrum:
         columns = spectrum.padded((1, pixels.shape[1]), self.picture.pad)[1]
         return radial.radial_profile(half, columns, view)
 
-    def _write(self, item: Item) -> None:
-        from .. import files
-        from ..files.strips import Strips
-        from ..fourier import spectrum
-
-        found = item.opened()
-        rows, picture = (found, found.picture) if isinstance(found, Strips) else (None, found)
-        how = item.how(picture, linear=False, premultiply=False)
-        data = self.view is None and item.output.writes_data
-        depth, shown = self._depth(item, picture), self.view or "log-magnitude"
-        params = self.numbers if data else spectrum.of_picture(self.picture)
-        whole = self._whole_bytes(item, picture, how, params, data=data)
-        if rows is None and whole is not None and item.budget.has_room(whole):
-            pixels = item.on_device(picture.pixels, how)
-            header = replace(picture, pixels=files.unread(picture.pixels.shape, picture.pixels.dtype))
-            del found, picture  # pixels on the device need not stay on the host
-            if data:
-                self._save(item, pixels, header, how)
-            else:
-                shaded = depth[0] != "f"
-                made = item.run(
-                    partial(spectrum.picture_of_pixels, shaded=shaded),
-                    item.gpu, pixels, how.decoding, self.picture, shown,
-                )  # fmt: skip
-                item.output.save(made, depth, display=shaded)
-            return
-        from . import to_spectrum
-
-        planes = picture.channels - (how.drops_alpha if data else picture.alpha)
-        rows, sweeps = to_spectrum.sweeps_over(item, rows or Strips.of(picture), how, params, planes, whole)
-        del found, picture
-        if data:
-            about = self._about(item, rows.picture, how)
-            to_spectrum.write_numbers(item, rows, how, sweeps, about, _program())
-        else:
-            to_spectrum.write_picture(item, rows, how, sweeps, self.picture, shown, depth)
-
     @staticmethod
     def _whole_bytes(
         item: Item, picture: files.Picture, how: FileReading, params: SpectrumParams, *, data: bool
     ) -> float | None:
         """Returns the bytes of memory that the transform takes as a whole; None if the device has no room for it."""
-        from ..fourier import axes, device_memory
+        from ..fourier import axes
 
         nbytes = picture.pixels.nbytes
         shape = picture.height, picture.width, picture.channels - how.drops_alpha
-        size = device_memory.padded(shape, params)
+        size = axes.padded(shape, params)
         made = shape[2] * size[0] * axes.width(size, params) * axes.stored(params).itemsize
-        if not device_memory.fits(item.gpu, shape, nbytes, params):
+        if not axes.fits(item.gpu, shape, nbytes, params):
             return None
         return max(item.budget.whole(nbytes), nbytes + made if data else 0)
 
     def _save(self, item: Item, pixels: Image, header: files.Picture, how: FileReading) -> None:
         from ..fourier import spectrum
+        from . import number_files
 
         about = self._about(item, header, how)
         values = item.run(spectrum.values_of, item.gpu, pixels, how.decoding, about.params)
@@ -169,7 +158,7 @@ class ToSpectrum:
             arrays = about.arrays(values)
         except ParameterError as error:
             raise FileError(f"{item.path}: {error}") from None
-        item.output.save_data(arrays, about.attributes(_program()))
+        number_files.save(item.output, arrays, about.attributes(_program()))
 
     def _about(self, item: Item, picture: files.Picture, how: FileReading) -> SpectrumRecord:
         """Returns the description of the spectrum for its file, and notes what ifft will not restore."""
@@ -212,7 +201,7 @@ class OfSpectrum:
         from ..fourier import record, spectrum
         from ..pixels.coding import losses
 
-        arrays, attributes = item.load_data(by_rows=True)
+        arrays, attributes = item.load_data()
         about = record.described(item.path, arrays, attributes)
         params = replace(about.params, how=self.how)
         if params.precision == "half" and self.how.method == "global":
@@ -224,7 +213,7 @@ class OfSpectrum:
         rows = {name: array for name, array in arrays.items() if isinstance(array, files.RowsOfArray)}
         whole = self._whole_bytes(item, about, params, arrays)
         if rows or whole is None or not item.budget.has_room(whole):
-            from .of_spectrum import write_image
+            from .spectra_by_rows import write_image
 
             held = 0 if rows else sum(array.nbytes for array in arrays.values())
             rows = rows or {name: files.RowsOfArray.of(array) for name, array in arrays.items()}
@@ -237,7 +226,9 @@ class OfSpectrum:
         pixels, lost = item.run(
             spectrum.pixels_of, item.gpu, values, about.size, about.transform, params, encoding, alpha
         )
-        item.output.save_host(pixels.numpy(), losses(lost), about.dtype, linear=about.linear, alpha=alpha)
+        item.output.write(
+            item.output.of_pixels(pixels.numpy(), losses(lost), about.dtype, linear=about.linear, alpha=alpha)
+        )
 
     @staticmethod
     def _whole_bytes(
@@ -246,7 +237,7 @@ class OfSpectrum:
         """Returns the bytes of memory that the transform takes as a whole; None if the device has no room for it."""
         import numpy as np
 
-        from ..fourier import device_memory
+        from ..fourier import axes
 
         shape = *about.size, about.planes
         pixels = (
@@ -254,6 +245,6 @@ class OfSpectrum:
             * item.output.encoding_of(about.dtype, linear=about.linear).dtype.itemsize
         )
         sizes = [array.nbytes for array in arrays.values()]
-        if not device_memory.fits(item.gpu, shape, int(pixels), params, inverse=True):
+        if not axes.fits(item.gpu, shape, int(pixels), params, inverse=True):
             return None
         return float(max(item.budget.arrays(sizes), sum(sizes) + int(pixels)))

@@ -15,11 +15,11 @@ from .. import notes
 from ..errors import ClusterError, GpuopsError
 from ..files import drafts, locations, threads
 from ..gpu import Gpu
-from ..process import heap, temporary
+from ..process import memory as host_memory
+from ..process import temporary
 from ..rows.budget import usual_memory
 from .job import Job
-from .pipeline import run_jobs
-from .worker import JobNews
+from .pipeline import Done, run_jobs
 
 # A worker of several threads may be given several tasks at a time.
 _turn = Lock()
@@ -55,7 +55,7 @@ class Call:
 class Answer(NamedTuple):
     """The outcomes of jobs, and the seconds that they took without the opening of the device."""
 
-    told: tuple[JobNews, ...]
+    told: tuple[Done, ...]
     seconds: float
 
 
@@ -78,10 +78,7 @@ def do(task: Task) -> Answer | Refusal:
         begun = time.perf_counter()
         memory = task.memory or usual_memory(worker.memory_manager.memory_limit)
         with threads.limited(worker.state.nthreads):
-            told = tuple(
-                JobNews(done.told, done.error, done.notes, done.pixels, done.seconds)
-                for done in run_jobs(lambda: gpu, _jobs_of(task), memory=memory)
-            )
+            told = tuple(run_jobs(lambda: gpu, _jobs_of(task), memory=memory))
         return Answer(told, time.perf_counter() - begun)
 
 
@@ -107,10 +104,10 @@ def _is_again() -> bool:
     return len(given) > 1
 
 
-def check_version(wanted: str, found: str) -> None:
+def check_version(wanted: str, installed: str) -> None:
     """Refuses a worker with another version than the program that gives it tasks."""
-    if found != wanted:
-        raise ClusterError(f"it has clpix {found}, and this is clpix {wanted}: install the same on both")
+    if installed != wanted:
+        raise ClusterError(f"it has clpix {installed}, and this is clpix {wanted}: install the same on both")
 
 
 def identify() -> str:
@@ -130,7 +127,7 @@ def _opened(device: str | None, memory: int | None) -> Gpu:
     if key not in _open:
         while _open:
             _open.popitem()[1].close()
-        heap.keep_freed()  # Dask has workers give freed memory back
+        host_memory.keep_freed()  # Dask has workers give freed memory back
         _open[key] = gpu = Gpu(device, memory=memory)
         Finalize(None, gpu.close, exitpriority=0)
     return _open[key]

@@ -17,14 +17,14 @@ from functools import cache, partial
 from multiprocessing import connection, resource_tracker
 from multiprocessing.connection import Connection
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .. import notes
 from ..errors import GpuopsError
 from ..files import drafts, threads
-from ..process import ahead, heap, signals, standard_error
+from ..process import ahead, memory, signals, standard_error
 from .job import Job
-from .pipeline import run_jobs
+from .pipeline import Done, run_jobs
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -45,16 +45,6 @@ class WorkerSettings:
     processors: int
     at_once: int
     memory: int
-
-
-class JobNews(NamedTuple):
-    """The news of a job that is done: the fields of :class:`gpuops.batch.pipeline.Done` without the job."""
-
-    told: Any
-    error: Exception | None
-    notes: list[str]
-    pixels: int
-    seconds: float
 
 
 class Unexpected(RuntimeError):
@@ -78,13 +68,13 @@ class Worker:
         with suppress(OSError):
             self._parent.send(jobs)
 
-    def hear(self) -> JobNews | GpuopsError | None:
+    def hear(self) -> Done | GpuopsError | None:
         """Returns the process's message: a job's outcome, the error of its device, or None if it asks for jobs.
 
         Raises EOFError if it has died.
         """
         try:
-            said: JobNews | Unexpected | GpuopsError | None = self._parent.recv()
+            said: Done | Unexpected | GpuopsError | None = self._parent.recv()
         except OSError:  # it died in the middle of a message
             raise EOFError from None
         if isinstance(said, Unexpected):
@@ -109,7 +99,7 @@ def _serve(parent: Connection, how: WorkerSettings) -> None:
     """Does jobs until the other process ends this one."""
     signals.leave_to_others()
     ahead.begin()
-    heap.keep_freed()
+    memory.keep_freed()
     Thread(target=_end_with_parent, daemon=True).start()
     warnings.simplefilter("ignore")  # what a person should know goes with each job
     open_gpu = cache(partial(how.open_gpu, how.device))
@@ -117,7 +107,7 @@ def _serve(parent: Connection, how: WorkerSettings) -> None:
         with standard_error.apart(), notes.to(lambda _text: None), threads.limited(how.processors):
             while True:
                 for done in run_jobs(open_gpu, _given(parent), at_once=how.at_once, memory=how.memory):
-                    _say(parent, JobNews(done.told, done.error, done.notes, done.pixels, done.seconds))
+                    _say(parent, done)
     except GpuopsError as error:  # a job's errors are told with it
         _say(parent, error)
     except Exception:

@@ -1,26 +1,25 @@
-"""Measured limits of a device: copies within it, and between it and the host."""
+"""Measured limits of a device, copies within it, and between it and the host; and what all measurements have."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from statistics import median
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyopencl as cl
 
+from ..enqueue import BoundLaunch
 from ..errors import DeviceError, ParameterError, byte_count
+from ..gpu import Gpu
+from ..image import Image
 from ..profile import KernelTime, Report
 from ..tiles.transfers import pinned, unpin
-from . import tables
-from .report_formats import cell
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
-    from ..image import Image
+from .report_formats import SCHEMA_VERSION, cell, cells, device_context, versions
 
 # Sizes of the copies in MiB.
 SIZES = (8, 32, 128, 512)
@@ -28,24 +27,48 @@ SIZES = (8, 32, 128, 512)
 MIB = 1 << 20
 
 
-@dataclass(frozen=True)
-class Measurement(tables.Row):
-    """One row of the table: ``bytes`` moved in one run, read and written, and each run's time in ms."""
+class Row(SimpleNamespace):
+    """The figures of a measurement, by the names that JSON has for them."""
 
-    what: str
-    mib: int
-    bytes: int
-    ms: tuple[float, ...]
+    def _asdict(self) -> dict[str, Any]:
+        """Returns the figures for :func:`gpuops.errors.json_values`."""
+        return vars(self)
 
-    more = ("runs", "median_ms", "gbps")
 
-    @property
-    def model_bytes(self) -> int:  # type: ignore[override]
-        return self.bytes
+def ratio(value: float | None, whole: float | None) -> float | None:
+    """Returns ``value`` over ``whole``; None where one is not known, as where the device's clock cannot tell it."""
+    return value / whole if value is not None and whole else None
 
-    @property
-    def runs(self) -> int:
-        return len(self.ms)
+
+def speed(ms: Sequence[float], moved: int) -> tuple[float, float | None]:
+    """Returns the median of several runs, and the 10⁹ bytes a second that it comes to; None if nothing is moved."""
+    return median(ms), ratio(moved / 1e6 or None, median(ms))
+
+
+def heading(gpu: Gpu) -> str:
+    """Returns the first line of a table: device and date."""
+    info = gpu.info
+    return f"{info.name} ({info.platform}, driver {info.driver})  ·  {versions()['date']}"
+
+
+def table_of(gpu: Gpu, of: Mapping[str, Callable[[Any], str]], rows: Sequence[Row], *notes: str) -> str:
+    """Returns rows as text for a person: the device, :func:`~.report_formats.cells`, and notes."""
+    return "\n".join([heading(gpu), *cells(of, rows), *notes])
+
+
+def to_json(gpu: Gpu, rows: Sequence[Row]) -> dict[str, Any]:
+    """Returns rows, with the device and versions of the measurement, for :func:`gpuops.errors.json_text`."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "context": {**versions(), **device_context(gpu.info)},
+        "measurements": rows,
+    }
+
+
+def _row(what: str, mib: int, moved: int, ms: tuple[float, ...]) -> Row:
+    """Returns one row of the table: ``moved`` bytes in one run, read and written, and each run's time in ms."""
+    median_ms, gbps = speed(ms, moved)
+    return Row(what=what, mib=mib, bytes=moved, ms=ms, runs=len(ms), median_ms=median_ms, gbps=gbps)
 
 
 def sizes_that_fit(gpu: Gpu, sizes: Sequence[int] = SIZES) -> tuple[int, ...]:
@@ -58,7 +81,7 @@ def sizes_that_fit(gpu: Gpu, sizes: Sequence[int] = SIZES) -> tuple[int, ...]:
     return tuple(size for size in sizes if size * MIB <= most)
 
 
-def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
+def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Row]:
     """Measures copies of ``sizes`` MiB: by a kernel, by the driver, from and to pageable and pinned memory.
 
     Within the device the times are those of events, and bytes count twice, as read and as written. To and from the
@@ -82,9 +105,6 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
     pageable = np.ones(most, np.uint8)  # not zeros: the system would map them all to one page
     direct = pinned(gpu, gpu.queue, most)
     direct[:] = 1
-    kernel = gpu.kernel("copy", "copy")
-    local = kernel.fit(256)
-
     enqueue_copy: Any = cl.enqueue_copy
 
     def copying(destination: Any, origin: Any, **extent: int) -> Callable[[], cl.Event]:
@@ -93,15 +113,14 @@ def copy(gpu: Gpu, sizes: Sequence[int]) -> Iterator[Measurement]:
     try:
         for size in sizes:
             n = size * MIB
-            items = n // 16
-            step = gpu.bind(kernel, (items,), source, target, np.uint64(items), local=local, traffic=2 * n)
+            step = copy_step(gpu, source, target, n // 16)
             by_driver = copying(target.buffer, source.buffer, byte_count=n)
-            yield Measurement("copy kernel", size, 2 * n, _event_times(step.timed))
-            yield Measurement("clEnqueueCopyBuffer", size, 2 * n, _event_times(by_driver))
+            yield _row("copy kernel", size, 2 * n, _event_times(step.timed))
+            yield _row("clEnqueueCopyBuffer", size, 2 * n, _event_times(by_driver))
             for name, host in (("pageable", pageable[:n]), ("pinned", direct[:n])):
                 there, back = copying(target.buffer, host), copying(host, source.buffer)
-                yield Measurement(f"host → device, {name}", size, n, repeat(partial(wall_ms, gpu, there)))
-                yield Measurement(f"device → host, {name}", size, n, repeat(partial(wall_ms, gpu, back)))
+                yield _row(f"host → device, {name}", size, n, repeat(partial(wall_ms, gpu, there)))
+                yield _row(f"device → host, {name}", size, n, repeat(partial(wall_ms, gpu, back)))
     finally:
         unpin(gpu, gpu.queue, direct)
 
@@ -143,22 +162,31 @@ def need_events(gpu: Gpu) -> None:
 
 def runs(gpu: Gpu, call: Callable[[], object]) -> list[list[KernelTime]]:
     """Returns the kernels of each run of a call, after a warm-up."""
-    found: list[list[KernelTime]] = []
+    runs: list[list[KernelTime]] = []
 
     def run() -> float:
         with own_report(gpu) as report:
             call()
-            found.append(report.kernels())
-        return sum(sum(kernel.ms) for kernel in found[-1])
+            runs.append(report.kernels())
+        return sum(sum(kernel.ms) for kernel in runs[-1])
 
     count = len(repeat(run))
-    return found[-count:]
+    return runs[-count:]
 
 
-def times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[KernelTime], tuple[float, ...]]:
-    """Returns the kernels of one call, and the sum of their times in each run, in ms."""
-    found = runs(gpu, call)
-    return found[-1], tuple(sum(sum(kernel.ms) for kernel in kernels) for kernels in found)
+def times(gpu: Gpu, call: Callable[[], object]) -> tuple[list[str], int, tuple[float, ...]]:
+    """Returns the labels of one call's launches, the bytes that they move, and the sum of their times in each run.
+
+    The bytes are those that the launches have to read and write by the library's own model; times are in ms.
+    """
+    return summary(runs(gpu, call))
+
+
+def summary(runs: Sequence[Sequence[KernelTime]]) -> tuple[list[str], int, tuple[float, ...]]:
+    """Returns the same of the kernels of each run."""
+    labels = [kernel.label for kernel in runs[-1] for _ in kernel.ms]
+    moved = sum(kernel.traffic * len(kernel.ms) for kernel in runs[-1])
+    return labels, moved, tuple(sum(sum(kernel.ms) for kernel in kernels) for kernels in runs)
 
 
 @contextmanager
@@ -172,34 +200,50 @@ def own_report(gpu: Gpu) -> Iterator[Report]:
         gpu.report = kept
 
 
+def copy_step(gpu: Gpu, source: Image, target: Image, items: int, moved: int | None = None) -> BoundLaunch:
+    """Returns the launch of a kernel whose items read and write a float4 each; others than ``moved`` do nothing."""
+    kernel, count = gpu.kernel("copy", "copy"), items if moved is None else moved
+    return gpu.bind(
+        kernel, (items,), source, target, np.uint64(count), local=kernel.fit(256), traffic=32 * count
+    )
+
+
 def copy_image(gpu: Gpu, image: Image) -> None:
     """Reads and writes all planes once, but for the rest that is less than a float4."""
-    kernel = gpu.kernel("copy", "copy")
     items = max(1, image.nbytes // 16)
     source = image if image.nbytes >= 16 else gpu.zeros((4,))
-    target = gpu.empty((4 * items,))
-    gpu.launch(
-        kernel, (items,), source, target, np.uint64(items), local=kernel.fit(256), traffic=2 * 16 * items
-    )  # fmt: skip
+    copy_step(gpu, source, gpu.empty((4 * items,)), items)()
 
 
-def check_memory(gpu: Gpu, size: tuple[int, int], channels: int, item: int, *, images: int) -> None:
-    """Raises DeviceError if ``images`` images of ``size`` (width, height) do not fit, ParameterError for none.
+def checked(
+    gpu: Gpu,
+    sizes: Sequence[tuple[int, int]],
+    usual: Sequence[tuple[int, int]],
+    channels: int,
+    item: int,
+    *,
+    images: int,
+) -> tuple[tuple[int, int], ...]:
+    """Returns each of the ``sizes`` (width, height) once, or the ``usual`` ones.
 
-    Each has ``channels`` planes, with ``item`` bytes a value.
+    Raises DeviceError if ``images`` images of one do not fit, ParameterError for an image without pixels. Each has
+    ``channels`` planes, with ``item`` bytes a value.
     """
-    if min(size) < 1:
-        raise ParameterError(f"an image has a pixel at least: {size[0]}×{size[1]} is no size")
-    buffer, limits = item * size[0] * size[1] * channels, gpu.limits
-    for needed, there, what in (
-        (images * buffer, limits.global_bytes, "of device memory"),
-        (buffer, limits.max_alloc_bytes, "in one buffer"),
-    ):
-        if needed > there:
-            raise DeviceError(
-                f"{channels} channels of {size[0]}×{size[1]} need {byte_count(needed)} {what}, and "
-                f"{gpu.info.name} has {byte_count(there)}: use a smaller --size, fewer --channels or another device"
-            )
+    pairs = tuple(dict.fromkeys(sizes or usual))
+    for width, height in pairs:
+        if min(width, height) < 1:
+            raise ParameterError(f"an image has a pixel at least: {width}×{height} is no size")
+        buffer, limits = item * width * height * channels, gpu.limits
+        for needed, there, what in (
+            (images * buffer, limits.global_bytes, "of device memory"),
+            (buffer, limits.max_alloc_bytes, "in one buffer"),
+        ):
+            if needed > there:
+                raise DeviceError(
+                    f"{channels} channels of {width}×{height} need {byte_count(needed)} {what}, and {gpu.info.name} "
+                    f"has {byte_count(there)}: use a smaller --size, fewer --channels or another device"
+                )
+    return pairs
 
 
 def repeat(run: Callable[[], float]) -> tuple[float, ...]:
@@ -213,8 +257,8 @@ def repeat(run: Callable[[], float]) -> tuple[float, ...]:
 
 
 # The cells of a row, by the table's headings.
-_CELLS: dict[str, Callable[[Measurement], str]] = {
-    "copy": lambda row: row.what,
+_CELLS: dict[str, Callable[[Row], str]] = {
+    "copy": lambda row: str(row.what),
     "MiB": lambda row: str(row.mib),
     "runs": lambda row: str(row.runs),
     "min ms": lambda row: f"{min(row.ms):.4f}",
@@ -224,9 +268,9 @@ _CELLS: dict[str, Callable[[Measurement], str]] = {
 }
 
 
-def table(gpu: Gpu, rows: Sequence[Measurement]) -> str:
+def table(gpu: Gpu, rows: Sequence[Row]) -> str:
     """Returns the measurements as text for a person."""
     note = (
         "GB/s at the median; within the device bytes count as read and as written, to and from the host once."
     )
-    return tables.table(gpu, _CELLS, rows, note)
+    return table_of(gpu, _CELLS, rows, note)

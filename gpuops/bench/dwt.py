@@ -9,27 +9,25 @@ bench_dwt_tables prints them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import DeviceError, ParameterError
+from ..gpu import Gpu
+from ..image import Image
 from ..metrics.counts import counts
 from ..params.dwt import WAVELETS, DwtParams, wavelet_name
 from ..tiles.ends import HostImage
 from ..tiles.memory import least
 from ..wavelets import blocks, in_place, laan, multilevel, strips, transform
 from . import copies as bench
-from .tables import Row
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
-    from ..image import Image
+from .copies import Row, ratio, speed
 
 # Widths of the square images on CPUs.
 CPU_SIZES = (512, 1024, 2048)
@@ -59,6 +57,8 @@ WHOLE = "whole"
 TOLERANCE = 4e-6
 # Runs on the host's clock, after a first one.
 _WALL_RUNS = 3
+# Where the source and the target of a transform are, and host memory is pageable.
+ENDS = ("device", "host")
 # The way in which images are copied and transformed one after the other.
 IN_TURN = "one after the other"
 # The way in which copies overlap with transforms.
@@ -97,98 +97,6 @@ class WaveletWay:
         return [image]
 
 
-@dataclass(frozen=True)
-class StepTimes(Row):
-    """All launches of one of a method's steps in a transform, or of the whole transform.
-
-    Attributes
-    ----------
-    launches, model_bytes
-        The number of launches, and the bytes that they read and write by the library's own model (the source's M).
-    predicted_bytes
-        The bytes by the source's table 3: see :func:`predicted`. None where the table says nothing.
-    ms
-        The sum of the launches' times in each run, by their events (T at the median).
-    """
-
-    step: str
-    launches: int
-    model_bytes: int
-    predicted_bytes: int | None
-    ms: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class DwtRow:
-    """The measurements of one variant at one size, on a plane of float32.
-
-    Attributes
-    ----------
-    parts
-        The method's steps, where they are launches of their own; then the whole transform.
-    peak_bytes
-        The most memory in use on the device from the upload on, by the pool's account, with the table.
-    table_bytes
-        The part of that memory that the table of cycles takes.
-    wall_ms
-        Milliseconds of each run on the host's clock, by "source → target": upload, transform and download in turn.
-    room_bytes
-        The device's memory, or the part of it that was given.
-    split
-        Whether ``wall_ms`` are of transforms in slabs, as the variant takes more memory than that. A source on the
-        device is then copied to the host first, and a target on the device is copied there last.
-    slabs_ms
-        Milliseconds from host to host in slabs, even where memory would be enough: with transfers during computation
-        (:data:`OVERLAPPED`) and without (:data:`IN_TURN`). Empty for small images.
-    copy_ms, copy_gbps
-        Median time and GB/s (P) of a kernel that reads and writes such an image once.
-    """
-
-    variant: str
-    wavelet: str
-    levels: int
-    width: int
-    height: int
-    peak_bytes: int
-    table_bytes: int
-    parts: tuple[StepTimes, ...]
-    wall_ms: dict[str, tuple[float, ...]]
-    room_bytes: int
-    split: bool
-    slabs_ms: dict[str, tuple[float, ...]]
-    copy_ms: float
-    copy_gbps: float
-
-    @property
-    def image_bytes(self) -> int:
-        return 4 * self.width * self.height
-
-    @property
-    def whole(self) -> StepTimes:
-        return self.parts[-1]
-
-    @property
-    def useful_efficiency(self) -> float | None:
-        """The share of the copy's bandwidth, if each pixel counts 8 bytes: read once, written once."""
-        spent = self.whole.median_ms * self.copy_gbps
-        return 2 * self.image_bytes / 1e6 / spent if spent > 0 else None
-
-    def efficiency(self, part: StepTimes) -> float | None:
-        """The source's E = M / T / P; None where the device's clock cannot tell."""
-        return part.gbps / self.copy_gbps if part.gbps and self.copy_gbps > 0 else None
-
-    def plain(self) -> dict[str, Any]:
-        """Returns the measurements, and what follows from them, as plain values."""
-        return {
-            **asdict(self),
-            "image_bytes": self.image_bytes,
-            "parts": [{**part.plain(), "efficiency": self.efficiency(part)} for part in self.parts],
-            "useful_efficiency": self.useful_efficiency,
-            "wall_median_ms": {way: median(ms) for way, ms in self.wall_ms.items()},
-            "slabs_median_ms": {way: median(ms) for way, ms in self.slabs_ms.items()},
-        }
-
-
 def measure(
     gpu: Gpu,
     sizes: Sequence[tuple[int, int]] = (),
@@ -196,8 +104,10 @@ def measure(
     levels: int = 1,
     *,
     memory: int | None = None,
-) -> Iterator[DwtRow]:
+) -> Iterator[Row]:
     """Measures all :data:`VARIANTS` at ``sizes`` (width, height), in the mode mirror; their results are compared first.
+
+    Each is measured on a plane of float32.
 
     Parameters
     ----------
@@ -208,6 +118,28 @@ def measure(
     memory
         Bytes of the device's memory: variants that take more are split in the measurements by source and target, and
         the table's largest image is the one that fits in these bytes.
+
+    Yields
+    ------
+    Row
+        ``variant``, ``wavelet``, ``levels``, ``width`` and ``height``; ``image_bytes``; ``peak_bytes``, the most memory
+        in use on the device from the upload on, by the pool's account, and ``table_bytes``, the part of it that the
+        table of cycles takes; ``room_bytes``, the device's memory, or the part of it that was given.
+
+        ``parts``: the method's steps, where they are launches of their own, and then the whole transform. Each has
+        ``step``, ``launches`` (their number), ``model_bytes`` (those that they read and write by the library's own
+        model, the source's M), ``predicted_bytes`` (see :func:`predicted`; None where the source's table 3 says
+        nothing), ``ms`` (the sum of their times in each run), ``median_ms`` (T), ``gbps`` and ``efficiency`` (the
+        source's E = M / T / P). ``useful_efficiency`` of the whole counts 8 bytes a pixel: read once, written once.
+
+        ``copy_ms`` and ``copy_gbps`` (P): of a kernel that reads and writes such an image once.
+
+        ``wall_ms``: milliseconds of each run on the host's clock, by "source → target": upload, transform and download
+        in turn. ``split``: whether they are in slabs, as the variant takes more memory than there is room. A source on
+        the device is then copied to the host first, and a target on the device is copied there last. ``slabs_ms``: the
+        same from host to host in slabs, even where memory would be enough, with transfers during computation
+        (:data:`OVERLAPPED`) and without (:data:`IN_TURN`); empty for small images. ``wall_median_ms`` and
+        ``slabs_median_ms`` are their medians.
 
     Raises
     ------
@@ -220,20 +152,16 @@ def measure(
     bench.need_events(gpu)
     if levels < 1:
         raise ParameterError(f"there must be a level at least, not {levels}")
-    if not WAVELETS[wavelet_name(wavelet)][0]:
+    name = wavelet_name(wavelet)
+    if not WAVELETS[name][0] or name.startswith("vc2-"):
         raise ParameterError(
-            f"{wavelet} has no lifting steps here: all methods but the filter bank need them"
+            f"{wavelet} has no lifting steps that several methods know: use one such as dd13/7"
         )
-    if wavelet_name(wavelet).startswith("vc2-"):
-        raise ParameterError(f"only lifting knows {wavelet}, so there is nothing to compare: use dd13/7")
     ways = {
         name: WaveletWay(DwtParams(wavelet, "mirror", levels, method), options)
         for name, (method, options) in VARIANTS.items()
     }
-    sizes = tuple(dict.fromkeys(sizes)) or _sizes_that_fit(gpu)
-    for size in sizes:  # all sizes are checked before the first is measured
-        bench.check_memory(gpu, size, 1, 4, images=_IMAGES)
-    for size in sizes:
+    for size in bench.checked(gpu, sizes, _sizes_that_fit(gpu), 1, 4, images=_IMAGES):
         yield from _measure(gpu, size, ways, gpu.limits.global_bytes if memory is None else memory)
 
 
@@ -244,13 +172,14 @@ def _sizes_that_fit(gpu: Gpu) -> tuple[tuple[int, int], ...]:
     return tuple((n, n) for n in (first, *(n for n in others if 4 * n * n <= most)))
 
 
-def _measure(gpu: Gpu, size: tuple[int, int], ways: Mapping[str, WaveletWay], room: int) -> Iterator[DwtRow]:
+def _measure(gpu: Gpu, size: tuple[int, int], ways: Mapping[str, WaveletWay], room: int) -> Iterator[Row]:
     host = np.random.default_rng(1).random((1, *size[::-1]), np.float32)
     memory = {name: _memory(gpu, host.shape, way) for name, way in ways.items()}
     _check(gpu, host, ways)
     source = gpu.array(host)
-    copy_ms = median(_times(gpu, lambda: bench.copy_image(gpu, source), {})[-1].ms)
-    copy_gbps = 2 * source.nbytes / copy_ms / 1e6 if copy_ms > 0 else 0.0
+    *_, copy_times = bench.times(gpu, partial(bench.copy_image, gpu, source))
+    copy_ms, gbps = speed(copy_times, 2 * source.nbytes)
+    copy_gbps = gbps or 0.0
     for name, way in ways.items():
         work, params = source.like(), way.params
 
@@ -261,14 +190,23 @@ def _measure(gpu: Gpu, size: tuple[int, int], ways: Mapping[str, WaveletWay], ro
         in_chunks = params.method == "in-place"
         table = in_place.table_bytes(gpu, size[::-1], way.levels, **way.options) if in_chunks else 0
         peak = memory[name] + table
-        in_slabs = partial(_in_slabs, gpu, params=params, memory=room)
-        walls = _walls(gpu, host, work, in_slabs if peak > room else partial(_whole, gpu, way))
+        moved = partial(_moved, gpu, host, work, way, room if peak > room else None)
+        walls = {
+            f"{ENDS[upload]} → {ENDS[download]}": _clock(
+                gpu, partial(moved, upload=upload, download=download)
+            )
+            for upload, download in product((False, True), repeat=2)
+        }
         worth = not way.options and host.nbytes >= _SPLIT_BYTES and size[1] >= _SPLIT_ROWS
         slabs = _slabs(gpu, host, params) if worth else {}
-        parts = _times(gpu, call, predicted(gpu, host.shape, params, way.levels))
-        yield DwtRow(
-            name, params.wavelet, way.levels, *size, peak, table, parts, walls, room, peak > room, slabs,
-            copy_ms, copy_gbps,
+        parts = [*_parts(gpu, call, predicted(gpu, host.shape, params, way.levels), copy_gbps)]
+        yield Row(
+            variant=name, wavelet=params.wavelet, levels=way.levels, width=size[0], height=size[1],
+            peak_bytes=peak, table_bytes=table, parts=parts, wall_ms=walls, room_bytes=room, split=peak > room,
+            slabs_ms=slabs, copy_ms=copy_ms, copy_gbps=copy_gbps, image_bytes=host.nbytes,
+            useful_efficiency=ratio(2 * host.nbytes / 1e6, parts[-1].median_ms * copy_gbps),
+            wall_median_ms={way: median(ms) for way, ms in walls.items()},
+            slabs_median_ms={way: median(ms) for way, ms in slabs.items()},
         )  # fmt: skip
 
 
@@ -292,7 +230,7 @@ def _check(gpu: Gpu, host: Array, ways: Mapping[str, WaveletWay]) -> None:
                     place.copy(bands[0], slice(0, place.size[0]))
                     for place in strips.places(bands[0], way.params, way.levels)
                 ]
-            whole = bands[0] if len(bands) == 1 else blocks.joined(bands, host.shape[1:])
+            whole = bands[0] if len(bands) == 1 else blocks.joined(bands, way.params, host.shape[1:])
             expected = expected or whole
             error = counts(gpu, whole, expected).max / largest
             if not error <= TOLERANCE:
@@ -321,54 +259,36 @@ def predicted(gpu: Gpu, shape: tuple[int, ...], params: DwtParams, levels: int) 
     return {**steps, WHOLE: sum(steps.values())}
 
 
-def _times(gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int]) -> tuple[StepTimes, ...]:
-    """Returns the launches of each step in each run, and then all launches together."""
-    runs: list[dict[str, list[tuple[float, int]]]] = []
-    for launches in bench.runs(gpu, call):
-        steps: dict[str, list[tuple[float, int]]] = {}
-        for kernel in launches:
-            step = STEPS.get(kernel.label.rsplit(" ", 1)[-1])
-            for name in dict.fromkeys((step, WHOLE)):
-                if name is not None:
-                    steps.setdefault(name, []).extend((ms, kernel.traffic) for ms in kernel.ms)
-        runs.append(steps)
-    return tuple(
-        StepTimes(
-            step,
-            len(runs[0][step]),
-            sum(moved for _, moved in runs[0][step]),
-            predicted.get(step),
-            tuple(sum(ms for ms, _ in run[step]) for run in runs),
-        )
-        for step in dict.fromkeys((*STEPS.values(), WHOLE))
-        if step in runs[0]
-    )
+def _parts(
+    gpu: Gpu, call: Callable[[], object], predicted: Mapping[str, int], copy_gbps: float
+) -> Iterator[Row]:
+    """Yields the launches of each step of a transform, and then all of them together."""
+    runs = bench.runs(gpu, call)
+    for step in dict.fromkeys((*STEPS.values(), WHOLE)):
+        of = [[k for k in run if step in (WHOLE, STEPS.get(k.label.rsplit(" ", 1)[-1]))] for run in runs]
+        if of[0]:
+            labels, moved, ms = bench.summary(of)
+            median_ms, gbps = speed(ms, moved)
+            yield Row(
+                step=step, launches=len(labels), model_bytes=moved,
+                predicted_bytes=predicted.get(step), ms=ms, median_ms=median_ms, gbps=gbps,
+                efficiency=ratio(gbps, copy_gbps),
+            )  # fmt: skip
 
 
-def _whole(gpu: Gpu, way: WaveletWay, host: Array, work: Image, upload: bool, download: bool) -> list[Any]:
-    """Transforms ``host`` if ``upload``, else ``work``; returns the bands, on the host if ``download``."""
-    bands = way(gpu.array(host) if upload else work)
-    return [band.numpy() for band in bands] if download else bands
-
-
-def _in_slabs(
-    gpu: Gpu, host: Array, work: Image, upload: bool, download: bool, *, params: DwtParams, memory: int
+def _moved(
+    gpu: Gpu, host: Array, work: Image, way: WaveletWay, memory: int | None, *, upload: bool, download: bool
 ) -> list[Any]:
-    """Does the same in slabs."""
-    source = host if upload else work.numpy()
-    bands = multilevel.decompose(HostImage(gpu, source), params, memory=memory, overlap=False)
-    return [band.numpy() if download else gpu.array(band.numpy()) for band in bands]
+    """Transforms ``host`` if ``upload``, else ``work``; returns the bands, on the host if ``download``.
 
-
-def _walls(
-    gpu: Gpu, host: Array, work: Image, way: Callable[[Array, Image, bool, bool], object]
-) -> dict[str, tuple[float, ...]]:
-    """Returns milliseconds on the host's clock, by where source and target are; host memory is pageable."""
-    ends = "device", "host"
-    return {
-        f"{ends[upload]} → {ends[download]}": _clock(gpu, partial(way, host, work, upload, download))
-        for upload, download in product((False, True), repeat=2)
-    }
+    With ``memory`` it works in slabs.
+    """
+    if memory is None:
+        bands = way(gpu.array(host) if upload else work)
+        return [band.numpy() for band in bands] if download else bands
+    source = HostImage(gpu, host if upload else work.numpy())
+    arrays = [band.numpy() for band in multilevel.decompose(source, way.params, memory=memory, overlap=False)]
+    return arrays if download else [*map(gpu.array, arrays)]
 
 
 def _slabs(gpu: Gpu, host: Array, params: DwtParams) -> dict[str, tuple[float, ...]]:

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict
 
 import numpy as np
 
 from ..errors import ParameterError
 from ..files import charts
+from ..gpu import Gpu
+from ..image import Image
 from ..params.fft import FftParams
 from . import copies as bench
 from . import fft_ways as bench_fft_ways
-from . import tables
+from .copies import Row, ratio
 from .fft_ways import Variant
 from .report_formats import cell
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
-    from ..image import Image
 
 # Widths and heights: of StellarWarp's tables, of Intel's figure 13, and of its figures 6 to 10.
 SIZES = ((1024, 1024), (512, 512), (512, 256))
@@ -77,15 +74,20 @@ def predicted_bytes(
     Without params there is one read and one write an axis. The document's PassCount, log2 of the length, is taken as
     the number of radices, which is the same with radix 2. The library's ``auto`` twiddles are a table.
     """
-    total, lookups = 0, 0
-    axes = ((width, height), (height, width))
-    for (length, across), factors in zip(axes, radices or ((), ()), strict=True):
-        uav = params is not None and params.method == "global"
-        moved = uav_bytes(length, across, len(factors), texel) if uav else slm_bytes(length, across, texel)
-        total += sum(moved)
+    moved, lookups = 0, 0
+    for length, across, factors in zip((width, height), (height, width), radices or ((), ()), strict=True):
+        if params is not None and params.method == "global":
+            moved += sum(uav_bytes(length, across, len(factors), texel))
+        else:
+            moved += sum(slm_bytes(length, across, texel))
         if params is not None and params.twiddle != "compute":
             lookups += lookup_bytes(length, across, len(factors))
-    return round(2 * total * share) + 2 * lookups
+    return round(2 * moved * share) + 2 * lookups
+
+
+def _plan(row: Row) -> str:
+    """The radices for a person: 8³·2, or 8³·2 / 8³ where rows and columns differ; empty without a transform."""
+    return " / ".join(dict.fromkeys(map(_powers, row.radices)))
 
 
 def _powers(radices: Sequence[int]) -> str:
@@ -98,80 +100,6 @@ def _powers(radices: Sequence[int]) -> str:
 # -- measuring ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class FftRow(tables.Row):
-    """One variant at one size: a forward and an inverse transform of ``channels`` channels.
-
-    Attributes
-    ----------
-    params, radices
-        The transform's parameters, and the radices of rows and columns; None and empty where nothing is transformed.
-    form, dtype
-        The form of the data, one of those of :mod:`gpuops.bench.fft_ways`, and the type of pixels.
-    half
-        Real and imaginary parts are stored in 16 bits, and computations use 32.
-    launches
-        The number of kernel launches, in both directions.
-    predicted_bytes, predicted_half_bytes
-        The bytes by the documents' formulas, as stored here and if stored in halves; 0 for "empty".
-    model_bytes
-        The bytes that the launches have to read and write by the library's own model, without twiddles.
-    ms
-        The sum of all launches' times in each run, by their events.
-    floor_ms, floor_bytes
-        The median of "read-write only" at this size, and its predicted bytes.
-    """
-
-    variant: str
-    params: FftParams | None
-    width: int
-    height: int
-    channels: int
-    radices: tuple[tuple[int, ...], ...]
-    half: bool
-    form: str
-    dtype: str
-    launches: int
-    predicted_bytes: int
-    predicted_half_bytes: int
-    model_bytes: int
-    ms: tuple[float, ...]
-    floor_ms: float = 0.0
-    floor_bytes: int = 0
-    more = ("median_ms", "floors", "predicted_ms", "channel_ms", "gbps")
-
-    @property
-    def plan(self) -> str:
-        """The radices for a person: 8³·2, or 8³·2 / 8³ where rows and columns differ; empty without a transform."""
-        return " / ".join(dict.fromkeys(map(_powers, self.radices)))
-
-    @property
-    def floors(self) -> float | None:
-        """The median time over that of "read-write only"; None where the device's clock cannot tell."""
-        return self.median_ms / self.floor_ms if self.floor_ms > 0 else None
-
-    @property
-    def predicted_ms(self) -> float | None:
-        """The time that the predicted bytes take at the speed of "read-write only"; None where that is not known."""
-        return self.floor_ms * self.predicted_bytes / self.floor_bytes if self.floor_bytes else None
-
-    @property
-    def channel_ms(self) -> float:
-        """The time of one channel in one direction."""
-        return self.median_ms / (2 * self.channels)
-
-
-def check_size(gpu: Gpu, width: int, height: int, channels: int) -> None:
-    """Raises ParameterError for a size that the documents' variants do not have, DeviceError for too little memory."""
-    name = f"{width}×{height}"
-    if any(n < 2 or n & (n - 1) for n in (width, height)):
-        raise ParameterError(f"the documents' transforms are of powers of two from 2 on, not of {name}")
-    if channels < 1:
-        raise ParameterError(f"a transform has 1 channel or more, not {channels}")
-    # Seven images: a copy's source and target; the variant's input, spectrum and result; two temporary ones of UAV.
-    bench.check_memory(gpu, (width, height), channels, ITEM, images=7)
-
-
 def measure(
     gpu: Gpu,
     sizes: Sequence[tuple[int, int]] = (),
@@ -179,10 +107,10 @@ def measure(
     *,
     form: str = bench_fft_ways.PLANES,
     half: bool = False,
-) -> Iterator[FftRow]:
+) -> Iterator[Row]:
     """Measures "empty", "read-write only" and all variants at ``sizes`` (width, height), with ``channels`` channels.
 
-    Each row comes when it is measured.
+    Each row, a forward and an inverse transform, comes when it is measured.
 
     Parameters
     ----------
@@ -193,6 +121,19 @@ def measure(
         are stored in half floats. With others than the usual ones, only the documents' transforms are measured, on such
         data. Four channels in pairs and halves are the texture of the second document.
 
+    Yields
+    ------
+    Row
+        ``variant``, ``width``, ``height`` and ``channels``; ``params`` and ``radices``, of rows and columns, which are
+        None and empty where nothing is transformed; ``half``, ``form`` and ``dtype``, those of the variant (see
+        :mod:`gpuops.bench.fft_ways`); ``launches``, of both directions; ``predicted_bytes`` and
+        ``predicted_half_bytes``, those by the documents' formulas, as stored here and if stored in halves (0 for
+        "empty"); ``model_bytes``, which the launches have to read and write by the library's own model, without
+        twiddles; ``ms``, the sum of their times in each run, with ``median_ms``, ``gbps`` and ``channel_ms`` (of one
+        channel in one direction); ``floor_ms`` and ``floor_bytes``, median and predicted bytes of "read-write only" at
+        this size; ``floors``, the median over its; ``predicted_ms``, the time of the predicted bytes at its speed. What
+        the device's clock cannot tell is None.
+
     Raises
     ------
     ParameterError
@@ -202,55 +143,48 @@ def measure(
         The device has too little memory.
     """
     bench.need_events(gpu)
-    sizes = tuple(dict.fromkeys(sizes)) or (CPU_SIZES if gpu.limits.is_cpu else SIZES)
-    for size in sizes:  # all sizes are checked before the first is measured
-        check_size(gpu, *size, channels)
-    data = Variant(FftParams(), form, half)
-    for size in sizes:
+    if channels < 1:
+        raise ParameterError(f"a transform has 1 channel or more, not {channels}")
+    for width, height in sizes:
+        if any(n < 2 or n & (n - 1) for n in (width, height)):
+            words = f"the documents' transforms are of powers of two from 2 on, not of {width}×{height}"
+            raise ParameterError(words)
+    data, usual = Variant(FftParams(), form, half), CPU_SIZES if gpu.limits.is_cpu else SIZES
+    # Seven images: a copy's source and target; the variant's input, spectrum and result; two temporary ones of UAV.
+    for size in bench.checked(gpu, sizes, usual, channels, ITEM, images=7):
         yield from _measure(gpu, *size, channels, data)
 
 
-def _measure(gpu: Gpu, width: int, height: int, channels: int, data: Variant) -> Iterator[FftRow]:
+def _measure(gpu: Gpu, width: int, height: int, channels: int, data: Variant) -> Iterator[Row]:
     noise = np.random.default_rng(1).standard_normal((channels, height, 2 * width), np.float32)
     values, size = noise.view(np.complex64), (width, height, channels)
-    empty, copy = _floors(gpu, gpu.array(bench_fft_ways.data_of(data, values)))
-    floor = _row(gpu, READ_WRITE, data, size, copy, copied=1)
-
-    def beside(row: FftRow) -> FftRow:
-        return replace(row, floor_ms=floor.median_ms, floor_bytes=floor.predicted_bytes)
-
-    yield beside(_row(gpu, EMPTY, data, size, empty, copied=0))
-    yield beside(floor)
+    image = gpu.array(bench_fft_ways.data_of(data, values))
+    floor = _row(gpu, READ_WRITE, data, size, _copying(gpu, image, image.nbytes // 16), copied=1)
+    yield _row(gpu, EMPTY, data, size, _copying(gpu, image, 0), floor, copied=0)
+    yield floor
     for name, variant in bench_fft_ways.variants(channels, data.form, half=data.half).items():
         way = bench_fft_ways.way(gpu, variant, values)
 
         def call(way: bench_fft_ways.Way = way) -> Image:
             return way.back(way.there(way.source))
 
-        yield beside(_row(gpu, name, variant, size, call))
+        yield _row(gpu, name, variant, size, call, floor)
 
 
-def _floors(gpu: Gpu, image: Image) -> tuple[Callable[[], object], Callable[[], object]]:
-    """Returns calls of the launches for each axis, forward and inverse: of "empty", and of "read-write only".
+def _copying(gpu: Gpu, image: Image, moved: int) -> Callable[[], object]:
+    """Returns a call of a copy's launch for each axis, forward and inverse.
 
-    The launches of "empty" have as many groups, but their work-items do nothing."""
-    kernel, other, items = gpu.kernel("copy", "copy"), image.like(), -(-image.nbytes // 16)
+    If less is ``moved``, in float4, there are as many groups, but their work-items do nothing.
+    """
+    other, items = image.like(), -(-image.nbytes // 16)
+    ends = ((image, other), (other, image))
+    steps = [bench.copy_step(gpu, source, target, items, moved) for source, target in ends]
 
-    def copies(moved: int) -> Callable[[], object]:
-        there, back = (
-            gpu.bind(
-                kernel, (items,), source, target, np.uint64(moved), local=kernel.fit(256), traffic=2 * 16 * moved
-            )
-            for source, target in ((image, other), (other, image))
-        )  # fmt: skip
+    def run() -> None:
+        for step in 2 * steps:
+            step()
 
-        def run() -> None:
-            for step in (there, back, there, back):
-                step()
-
-        return run
-
-    return copies(0), copies(image.nbytes // 16)
+    return run
 
 
 def _row(
@@ -259,12 +193,16 @@ def _row(
     variant: Variant,
     size: tuple[int, int, int],
     call: Callable[[], object],
+    floor: Row | None = None,
     *,
     copied: int | None = None,
-) -> FftRow:
-    """Measures ``call``. ``copied``: nothing is transformed, and the data is moved so often for each axis."""
+) -> Row:
+    """Measures ``call``. ``floor``: the row of "read-write only", if it is another.
+
+    ``copied``: nothing is transformed, and the data is moved so often for each axis.
+    """
     width, height, channels = size
-    kernels, ms = bench.times(gpu, call)
+    kernels, moved, ms = bench.times(gpu, call)
     params = variant.params if copied is None else None
     radices = _radices(gpu) if copied is None else ()
     planes = variant.planes(channels)
@@ -273,10 +211,15 @@ def _row(
         share = bench_fft_ways.predicted_share(variant, item) if copied is None else copied
         return predicted_bytes(params, width, height, radices, planes * item, share)
 
-    return FftRow(
-        name, params, width, height, channels, radices, variant.half, variant.form, variant.dtype,
-        sum(len(k.ms) for k in kernels), predicted(2 if variant.half else 4), predicted(2),
-        sum(k.traffic * len(k.ms) for k in kernels), ms,
+    median_ms, gbps = bench.speed(ms, moved)
+    foretold = predicted(2 if variant.half else 4)
+    floor_ms, floor_bytes = (floor.median_ms, floor.predicted_bytes) if floor else (median_ms, foretold)
+    return Row(
+        variant=name, params=params and asdict(params), width=width, height=height, channels=channels,
+        radices=radices, half=variant.half, form=variant.form, dtype=variant.dtype, launches=len(kernels),
+        predicted_bytes=foretold, predicted_half_bytes=predicted(2), model_bytes=moved, ms=ms,
+        floor_ms=floor_ms, floor_bytes=floor_bytes, median_ms=median_ms, floors=ratio(median_ms, floor_ms),
+        predicted_ms=ratio(floor_ms * foretold, floor_bytes), channel_ms=median_ms / (2 * channels), gbps=gbps,
     )  # fmt: skip
 
 
@@ -297,10 +240,10 @@ def _radices(gpu: Gpu) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 # The cells of a row, by the table's headings.
-_CELLS: dict[str, Callable[[FftRow], str]] = {
-    "forward and inverse": lambda row: row.variant,
+_CELLS: dict[str, Callable[[Row], str]] = {
+    "forward and inverse": lambda row: str(row.variant),
     "size": lambda row: f"{row.width}×{row.height}×{row.channels}",
-    "radices": lambda row: row.plan or "-",
+    "radices": lambda row: _plan(row) or "-",
     "launches": lambda row: str(row.launches),
     "min ms": lambda row: f"{min(row.ms):.4f}",
     "median": lambda row: f"{row.median_ms:.4f}",
@@ -314,9 +257,9 @@ _CELLS: dict[str, Callable[[FftRow], str]] = {
 }
 
 
-def table(gpu: Gpu, rows: Sequence[FftRow]) -> str:
+def table(gpu: Gpu, rows: Sequence[Row]) -> str:
     """Returns the rows as text for a person."""
-    return tables.table(
+    return bench.table_of(
         gpu,
         _CELLS,
         rows,
@@ -326,18 +269,18 @@ def table(gpu: Gpu, rows: Sequence[FftRow]) -> str:
     )
 
 
-def chart(gpu: Gpu, rows: Sequence[FftRow], path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+def chart(gpu: Gpu, rows: Sequence[Row], path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Writes the rows as bars, a panel for each size, to a PNG or SVG; errors as :func:`gpuops.files.charts.check`."""
     charts.check(path, overwrite=overwrite)
     from matplotlib.figure import Figure
 
     sizes = list(dict.fromkeys((row.width, row.height) for row in rows))
     figure = Figure(figsize=(8, 0.6 + len(sizes) + 0.24 * len(rows)), layout="constrained")
-    figure.suptitle(tables.heading(gpu), fontsize="small", wrap=True)
+    figure.suptitle(bench.heading(gpu), fontsize="small", wrap=True)
     panels = figure.subplots(len(sizes), squeeze=False)[:, 0]
     for panel, size in zip(panels, sizes, strict=True):
         shown = [row for row in rows if (row.width, row.height) == size]
-        names = [f"{row.variant}   {row.plan}".strip() for row in shown]
+        names = [f"{row.variant}   {_plan(row)}".strip() for row in shown]
         bars = panel.barh(names, [row.median_ms for row in shown])
         panel.bar_label(bars, [f"{row.median_ms:.3g}" for row in shown], padding=3)
         foretold = [

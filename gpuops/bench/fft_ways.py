@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import fourier as fft
 from ..fourier import of_pixels
-from ..fourier.engine.problem import Problem
+from ..fourier.engine.problem import Pixels, Problem
 from ..fourier.engine.transform import plan
-from ..fourier.image_ends import Pixels
+from ..gpu import Gpu
 from ..image import COMPLEX_HALF, Image
 from ..params.fft import FftParams, SpectrumParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 # The form of data with a plane of complex numbers for each channel.
 PLANES = "planes"
@@ -122,17 +119,11 @@ def way(gpu: Gpu, variant: Variant, values: npt.NDArray[np.complex64]) -> Way:
     if form in (CONVERTED, PIXELS):
         return _of_pixels(gpu, variant, values)
     source = gpu.array(values.real if form in (REAL, ZEROS) else data_of(variant, values))
-    if form in (INTERLEAVED, PAIRS):
-        height, width, planes = source.shape
-        problems = (_problem((planes, height, width), inverse, variant) for inverse in (False, True))
-        return Way(source, *(plan(gpu, problem) for problem in problems))
+    size = values.shape[1:]
     if form == REAL:
-        back = partial(fft.irfft2, gpu, s=values.shape[1:], **how)
-        return Way(source, partial(fft.rfft2, gpu, **how), back)
-    there = (
-        plan(gpu, _problem(source.shape, False, variant)) if form == ZEROS else partial(fft.fft2, gpu, **how)
-    )
-    return Way(source, there, partial(fft.ifft2, gpu, **how))
+        return Way(source, partial(fft.rfft2, gpu, **how), partial(fft.irfft2, gpu, s=size, **how))
+    problems = (_problem(variant, variant.planes(len(values)), *size, inverse=way) for way in (False, True))
+    return Way(source, *(plan(gpu, problem) for problem in problems))
 
 
 def _pixels(values: npt.NDArray[np.complex64], form: str) -> npt.NDArray[np.complex64]:
@@ -155,13 +146,12 @@ def _stored(values: npt.NDArray[np.complex64], half: bool) -> npt.NDArray[np.gen
     return halves
 
 
-def _problem(shape: tuple[int, ...], inverse: bool, variant: Variant) -> Problem:
-    """A complex transform of (planes, height, width)."""
-    planes, height, width = shape
+def _problem(variant: Variant, planes: int, height: int, width: int, *, inverse: bool) -> Problem:
+    """A complex transform."""
     whole, scale = (planes, height, width), 1 / float(np.sqrt(height * width))
     return Problem(
         "c2c", 2, whole, whole, (height, width), inverse, scale, False, variant.params, half=variant.half,
-        reals=variant.form == ZEROS, interleaved=variant.form in (INTERLEAVED, PAIRS),
+        reals=variant.form == ZEROS and not inverse, interleaved=variant.form in (INTERLEAVED, PAIRS),
     )  # fmt: skip
 
 

@@ -191,9 +191,9 @@ def table(report: Report) -> str:
     if kernels:
         figures: dict[str, Callable[[KernelTime], str]] = {
             "runs": lambda kernel: str(len(kernel.ms)),
-            "min ms": lambda kernel: _three(min(kernel.ms)),
-            "median": lambda kernel: _three(kernel.median_ms),
-            "max": lambda kernel: _three(max(kernel.ms)),
+            "min ms": lambda kernel: three_digits(min(kernel.ms)),
+            "median": lambda kernel: three_digits(kernel.median_ms),
+            "max": lambda kernel: three_digits(max(kernel.ms)),
             "global": lambda kernel: _size(kernel.global_size),
             "local": lambda kernel: _size(kernel.local_size),
             "GB/s": lambda kernel: cell(kernel.gbps),
@@ -239,9 +239,9 @@ def columns(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1)
     ]
 
 
-def _three(value: float) -> str:
-    """A number in three digits, or with all of those before the point."""
-    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+def three_digits(value: float | None) -> str:
+    """Returns a number in three digits, or with all of those before the point; a dash for None."""
+    return "-" if value is None else f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _size(size: Sequence[int] | None) -> str:
@@ -261,12 +261,12 @@ FORMATS: dict[str, Callable[[Report], str]] = {
 def check_path(path: str | os.PathLike[str]) -> str:
     """The extension of :data:`FORMATS` that ``path`` has; ParameterError, before any work, if it has none."""
     name = os.fspath(path)
-    found = next((extension for extension in FORMATS if name.lower().endswith(extension)), None)
-    if found is None:
+    known = next((extension for extension in FORMATS if name.lower().endswith(extension)), None)
+    if known is None:
         raise ParameterError(
             f"{name}: a timing file is named {', '.join(sorted(FORMATS))}; use one of these extensions"
         )
-    return found
+    return known
 
 
 def write(report: Report, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

@@ -12,11 +12,5 @@ from gpuops.device.info import DeviceInfo
 from gpuops.device.selection import list_devices, names_several, rank, select, select_all
 
 __all__ = [
-    "DeviceInfo",
-    "list_devices",
-    "names_several",
-    "rank",
-    "register_bundled_runtimes",
-    "select",
-    "select_all",
-]
+    "DeviceInfo", "list_devices", "names_several", "rank", "register_bundled_runtimes", "select", "select_all",
+]  # fmt: skip

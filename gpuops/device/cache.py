@@ -1,22 +1,30 @@
-"""The cache of results that clpix need not compute twice: built kernels, verdicts on devices, registered drivers."""
+"""The cache of results that clpix need not compute twice: built kernels, verdicts on devices, registered drivers.
+
+They depend on the processor as well.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
+import math
 import os
+import platform
 import shutil
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from .. import notes
 from ..errors import FileError
 from ..files.drafts import draft_file
-from ..process import temporary
+from ..process import locks, temporary
 
 #: Bytes of the digest that an entry begins with.
 _DIGEST = hashlib.sha256().digest_size
@@ -24,6 +32,8 @@ _DIGEST = hashlib.sha256().digest_size
 _MOST_BYTES = 1 << 30
 #: Bytes that a disk must have free: those of the kernels of a long command, on PoCL.
 ROOM = 16 << 20
+# Seconds after which a device that failed is tried again: the fault may have been the machine's, not the driver's.
+RETRY_SECONDS = 24 * 3600
 # What is wrong with a folder of the user's own, which another umask would have made private.
 _OPEN = "others can write to it"
 
@@ -53,10 +63,9 @@ def folders() -> Iterator[Path]:
         chosen = os.environ.get("CLPIX_CACHE_DIR")
         base = Path(chosen) if chosen else _usual_folder()
         make(base)
-        if (
-            not chosen and _distrusted(base.stat()) == _OPEN
-        ):  # an older version made it so, under such a umask
-            shutil.rmtree(base, ignore_errors=True)  # as others may have put something into it
+        # An older version made it so, under such a umask, and others may have put something into it.
+        if not chosen and _distrusted(base.stat()) == _OPEN:
+            shutil.rmtree(base, ignore_errors=True)
             make(base)
         if why := _distrusted(base.stat()):
             _say_once(f"{base} is not used for the cache, as {why}: name another folder with CLPIX_CACHE_DIR")
@@ -175,3 +184,51 @@ def put(draft: str | os.PathLike[str], target: Path) -> None:
     if target.is_dir():
         shutil.rmtree(target)
     os.replace(draft, target)
+
+
+def digest(key: Any) -> str:
+    """Returns a short name for a JSON value."""
+    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:20]
+
+
+def load_value(kind: str, key: Any) -> dict[str, Any] | None:
+    """Returns the JSON object that was stored under this very key, or None; also if it has expired."""
+    try:
+        entry = json.loads(load(f"{kind}-{digest(key)}.json") or b"")
+        value = entry["value"] if entry["key"] == key and isinstance(entry["value"], dict) else None
+        return value if value and time.time() < value.get("expires", math.inf) else None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def save_value(kind: str, key: Any, value: dict[str, Any], *, bad: bool) -> None:
+    """Stores a JSON object under a key, whole or not at all; a ``bad`` one expires."""
+    expires = {"expires": time.time() + RETRY_SECONDS} if bad else {}
+    save(f"{kind}-{digest(key)}.json", json.dumps({"key": key, "value": {**value, **expires}}).encode())
+
+
+@contextlib.contextmanager
+def lock() -> Iterator[None]:
+    """Tries to hold off other processes that would measure at the same time."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            file = stack.enter_context(open(cache_folder() / "probe.lock", "w"))
+            locks.hold(file.fileno(), wait=True)
+        yield
+
+
+def processor() -> dict[str, str]:
+    """Returns Linux's entries for the first processor of this machine: vendor_id, model name, flags."""
+    text = ""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", "rb") as file:
+        # The whole file takes long on big machines.
+        text = file.read(8192).partition(b"\n\n")[0].decode(errors="replace")
+    pairs = (line.partition(":") for line in text.splitlines())
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def processor_identity() -> str:
+    """Returns all that code built for this processor depends on. Clouds give different processors the same name."""
+    read = processor()
+    target = os.environ.get("CL_CONFIG_CPU_TARGET_ARCH", "")
+    return digest([platform.machine(), read.get("model name", ""), read.get("flags", ""), target])

@@ -16,6 +16,7 @@ import numpy as np
 import pyopencl as cl
 
 from gpuops.device.probe import kernel_file
+from gpuops.device.selection import present
 
 # Bytes of a copy on GPUs, at most.
 GPU_COPY_BYTES = 512 << 20
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         if arguments[0] == "list":
             stage("listing its devices")
-            find_all()
+            present()
             conclude({"usable": True})
         stage("starting")
         conclude({"usable": True, **probe(find(json.loads(arguments[1])))})
@@ -79,33 +80,15 @@ def one_line(error: BaseException) -> str:
     return (lines[0] if lines else type(error).__name__)[:300]
 
 
-def find_all() -> list[cl.Device]:
-    """Every device of every platform, in the loader's order."""
-    try:
-        platforms = cl.get_platforms()
-    except cl.Error:  # there are no platforms
-        return []
-    devices: list[cl.Device] = []
-    for platform in platforms:
-        try:
-            devices += platform.get_devices()
-        except cl.Error:  # an empty platform
-            continue
-    return devices
-
-
 def find(sought: dict[str, Any]) -> cl.Device:
     """Returns the described device, as this process sees it."""
-    alike = [
-        device
-        for device in find_all()
-        if [device.platform.name.strip(), device.platform.version.strip()] == sought["platform"]
-        and [device.name.strip(), device.driver_version.strip()] == sought["device"]
-    ]
-    if len(alike) <= sought["ordinal"]:
-        raise Wrong("was not there when it was checked")
-    device: cl.Device = alike[sought["ordinal"]]
-    return device
+    for candidate in present():
+        device, info = candidate.device, candidate.info
+        platform = [info.platform, device.platform.version.strip()]
+        identity = {"platform": platform, "device": [info.name, info.driver], "ordinal": candidate.ordinal}
+        if identity == sought:
+            return device
+    raise Wrong("was not there when it was checked")
 
 
 def probe(device: cl.Device) -> dict[str, float | None]:
@@ -144,10 +127,8 @@ def check(queue: cl.CommandQueue, program: cl.Program) -> None:
     image = np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH)).astype(np.float32)
     out = np.full((HEIGHT, WIDTH), np.nan, np.float32)
     sums = np.full((HEIGHT, groups), np.nan, np.float32)
-    flags = cl.mem_flags
-    buffers = [
-        cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=a) for a in (image, out, sums)
-    ]
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    buffers = [cl.Buffer(context, flags, hostbuf=a) for a in (image, out, sums)]
     arguments: list[Any] = [*buffers, np.int32(WIDTH), np.int32(HEIGHT), cl.LocalMemory(4 * size)]
     kernel.set_args(*arguments)
     cl.enqueue_nd_range_kernel(queue, kernel, (groups * size, HEIGHT), (size, 1))
@@ -163,20 +144,14 @@ def check(queue: cl.CommandQueue, program: cl.Program) -> None:
 def expected(image: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """Computes in numpy the results of clkernels/device/canary.cl."""
     height, width = image.shape
-    columns = np.arange(-(-width // size) * size)
-    rows = np.arange(height)
-    tile = image[reflect(rows - 2, height)][:, reflect(columns + 3, width)].reshape(height, -1, size)
-    x, y = columns.astype(np.uint32)[None, :width], rows.astype(np.uint32)[:, None]
+    columns = -(-width // size) * size
+    bordered = np.pad(image, ((2, 0), (0, columns + 3 - width)), "symmetric")  # dcba|abcd|dcba
+    tile = bordered[:height, 3:].reshape(height, -1, size)
+    y, x = (axis.astype(np.uint32) for axis in np.ogrid[:height, :width])
     h = x * np.uint32(2654435761) ^ y * np.uint32(2246822519)
     h ^= h >> np.uint32(15)
     mirrored = tile[:, :, ::-1].reshape(height, -1)[:, :width]
     return mirrored * np.float32(0.5) + (h % np.uint32(251)).astype(np.float32), tile.sum(axis=2)
-
-
-def reflect(i: np.ndarray, n: int) -> np.ndarray:
-    """Returns the index that stands at i by the border dcba|abcd|dcba."""
-    i = i % (2 * n)
-    return np.where(i < n, i, 2 * n - 1 - i)
 
 
 def seconds(launch: Callable[[], cl.Event]) -> float:

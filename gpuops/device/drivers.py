@@ -18,7 +18,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from gpuops import notes
-from gpuops.device import cache, pocl, probe, processor, verdicts
+from gpuops.device import cache, pocl, probe
 from gpuops.errors import DeviceError, byte_count
 from gpuops.files.drafts import draft_folder
 from gpuops.process import memory
@@ -75,8 +75,8 @@ def prepare(*, refresh: bool = False, say: bool = True) -> None:
             with notes.to(_unsaid.append):
                 _prepare(refresh=refresh)
             _prepared = True
-        found = [_unsaid.pop(0) for _ in range(len(_unsaid))] if say else []
-    for text in found:
+        texts = [_unsaid.pop(0) for _ in range(len(_unsaid))] if say else []
+    for text in texts:
         notes.note(text)
 
 
@@ -114,9 +114,7 @@ def _choose(user: str, *, refresh: bool) -> None:
             os.environ["OCL_ICD_VENDORS"] = str(materialise(wanted))
         _known[:] = wanted
     except OSError:
-        notes.note(
-            "OpenCL drivers cannot be registered, as no folder has room: set TMPDIR to one that can be written"
-        )
+        notes.note("OpenCL drivers cannot be registered, as no folder has room: set TMPDIR to one that has")
         return
     for name, reason in refused.items():
         notes.note(f"OpenCL driver {name} passed over: it {reason}")
@@ -124,12 +122,12 @@ def _choose(user: str, *, refresh: bool) -> None:
 
 def read_folder(path: str) -> list[Driver]:
     """The drivers registered in a folder, each library once."""
-    found: dict[str, Driver] = {}
+    drivers: dict[str, Driver] = {}
     with contextlib.suppress(OSError):
         for name in sorted(os.listdir(path)):
             for driver in read_file(os.path.join(path, name)):
-                found.setdefault(driver.library, driver)
-    return list(found.values())
+                drivers.setdefault(driver.library, driver)
+    return list(drivers.values())
 
 
 def read_file(path: str) -> list[Driver]:
@@ -156,9 +154,8 @@ def missing(present: list[Driver], *, explicit: bool) -> list[Driver]:
     for driver in extra:
         if loadable(driver) and os.path.basename(driver.library) not in known:
             known.add(os.path.basename(driver.library))
-            chosen.append(
-                Driver(f"extra-{driver.name}" if driver.name in names else driver.name, driver.library)
-            )
+            name = f"extra-{driver.name}" if driver.name in names else driver.name
+            chosen.append(Driver(name, driver.library))
     return chosen
 
 
@@ -183,7 +180,7 @@ def intel_library() -> str | None:
 
 def _tune_intel(libraries: str) -> None:
     """Tells Intel's runtime what an AMD CPU can do; otherwise some versions build far slower code."""
-    read = processor.described()
+    read = cache.processor()
     flags = set(read.get("flags", "").split())
     if "intelocl" in libraries and read.get("vendor_id") == "AuthenticAMD" and "avx2" in flags:
         wide = flags >= {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"}
@@ -193,8 +190,8 @@ def _tune_intel(libraries: str) -> None:
 def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
     """Returns the drivers that crash the process when platforms are listed, by name, with what they do."""
     key = {"drivers": [[*driver, _changed(driver)] for driver in drivers], "program": probe.program()}
-    cached = None if refresh else verdicts.load("drivers", key)
-    if cached and probe.fresh(cached):
+    cached = None if refresh else cache.load_value("drivers", key)
+    if cached:
         return {str(name): str(reason) for name, reason in cached["refused"].items()}
     refused = {}
     if _listing_fails(None):
@@ -204,7 +201,7 @@ def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
         rest = [driver for driver in drivers if driver.name not in refused]
         if reason := _listing_fails(materialise(rest)):
             raise DeviceError(f"the OpenCL drivers cannot be listed: together they {reason}")
-    verdicts.store("drivers", key, {"refused": refused, **probe.stamp(bad=bool(refused))})
+    cache.save_value("drivers", key, {"refused": refused}, bad=bool(refused))
     return refused
 
 
@@ -229,7 +226,7 @@ def materialise(drivers: list[Driver]) -> Path:
 
 
 def _materialise(drivers: list[Driver], base: Path) -> Path:
-    folder = base / (_PREFIX + verdicts.digest(drivers))
+    folder = base / (_PREFIX + cache.digest(drivers))
     if read_folder(str(folder)) == sorted(drivers):
         return folder
     with draft_folder(base) as name:

@@ -14,8 +14,8 @@ from gpuops.device import cache
 
 #: The name of PoCL's platform.
 NAME = "Portable Computing Language"
-# The variable of the environment that names the folder.
-_FOLDER = "POCL_CACHE_DIR"
+#: The variable of the environment that names the folder.
+FOLDER = "POCL_CACHE_DIR"
 # What a disk says on which no programs may run.
 _NO_PROGRAMS = getattr(os, "ST_NOEXEC", 0)
 # Seconds within which PoCL has written a file that it puts into a folder.
@@ -26,11 +26,11 @@ _USED = "last_accessed"
 
 def tune() -> None:
     """Gives PoCL a folder that can hold its programs, as it offers no device without one, and mends it."""
-    chosen = os.environ.get(_FOLDER)
+    chosen = os.environ.get(FOLDER)
     if not (chosen and _can_run_from(chosen)):
         places = (f"{folder}/pocl" for folder in cache.folders())
-        os.environ[_FOLDER] = next(filter(_can_run_from, places), f"{cache.cache_folder()}/pocl")
-    mend(os.environ[_FOLDER])
+        os.environ[FOLDER] = next(filter(_can_run_from, places), f"{cache.cache_folder()}/pocl")
+    mend(os.environ[FOLDER])
 
 
 def _can_run_from(folder: str) -> bool:
@@ -62,23 +62,26 @@ def _programs(folder: str) -> Iterator[os.DirEntry[str]]:
                     yield from programs
 
 
-def forget(platform: str) -> bool:
-    """Removes the programs kept for a platform, of which one may be damaged unseen; says whether there were any."""
-    programs = list(_programs(os.environ.get(_FOLDER, ""))) if platform == NAME else []
-    for program in programs:
+def keeps_programs(platform: str) -> bool:
+    """Says whether a platform is PoCL, its folder can be used, and there are programs in it."""
+    return platform == NAME and lack(platform) is None and any(_programs(os.environ[FOLDER]))
+
+
+def forget() -> None:
+    """Removes all programs, of which one is damaged unseen. Other processes may be running them."""
+    for program in list(_programs(os.environ[FOLDER])):
         shutil.rmtree(program.path, ignore_errors=True)
-    return bool(programs)
 
 
 def _is_damaged(folder: str, status: os.stat_result) -> bool:
     with os.scandir(folder) as entries:
         for entry in entries:
-            found = entry.stat()
-            if stat.S_ISDIR(found.st_mode):
-                if "." in entry.name or _is_damaged(entry.path, found):
+            details = entry.stat()
+            if stat.S_ISDIR(details.st_mode):
+                if "." in entry.name or _is_damaged(entry.path, details):
                     return True
             elif entry.name != _USED and (
-                found.st_mtime > status.st_mtime + _WRITTEN or _is_blank(entry.path)
+                details.st_mtime > status.st_mtime + _WRITTEN or _is_blank(entry.path)
             ):
                 return True
     return False
@@ -92,9 +95,9 @@ def _is_blank(path: str) -> bool:
 
 def lack(platform: str) -> str | None:
     """Returns what a platform lacks on this machine at the moment, if a failure may come from that."""
-    if platform != NAME or _can_run_from(os.environ.get(_FOLDER, "")):
+    if platform != NAME or _can_run_from(os.environ.get(FOLDER, "")):
         return None
     return (
         f"PoCL found no folder that has {cache.ROOM >> 20} MB of room and lets programs run: free some, or name a "
-        f"folder with {_FOLDER}"
+        f"folder with {FOLDER}"
     )

@@ -8,20 +8,16 @@ import hashlib
 import json
 import os
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import clkernels
 from gpuops import notes
-from gpuops.device import verdicts
+from gpuops.device import cache, pocl
 from gpuops.device.info import DeviceInfo
 from gpuops.process import groups, memory
 
-# Seconds after which a device that failed is tried again: the fault may have been the machine's, not the
-# driver's.
-RETRY_SECONDS = 24 * 3600
 # The program that runs the canary in a process of its own.
 _START = """import sys; sys.path[:] = sys.argv[1].split("\\n")
 from gpuops.device.canary import main; main(sys.argv[2:])"""
@@ -42,44 +38,49 @@ _verdicts: dict[str, Verdict] = {}
 
 def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: bool = False) -> Verdict:
     """Whether a device works: from the cache, or by trying. `ordinal` counts devices that look the same."""
-    from gpuops.device import pocl, processor
-
     key = {
         "platform": [info.platform, platform_version],
         "device": [info.name, info.driver, info.version, info.compute_units, ordinal],
-        "machine": processor.identity() if info.kind == "cpu" else "",
+        "machine": cache.processor_identity() if info.kind == "cpu" else "",
         "program": program(),
     }
-    name = verdicts.digest(key)
+    name = cache.digest(key)
     if not refresh:
         if name in _verdicts:
             return _verdicts[name]
-        if found := _cached(key):
-            return found
-    with verdicts.lock():
-        found = None if refresh else _cached(key)  # another process may have been faster
-        if not found:
+        if outcome := _cached(key):
+            return outcome
+    with cache.lock():
+        outcome = None if refresh else _cached(key)  # another process may have been faster
+        if not outcome:
             sought = {"platform": key["platform"], "device": [info.name, info.driver], "ordinal": ordinal}
-            found = _tried(sought)
-            if not found.usable and pocl.forget(info.platform):
-                found = _tried(sought)
-            lack = None if found.usable else pocl.lack(info.platform)
+            outcome = _tried(sought, {})
+            if not outcome.usable and pocl.keeps_programs(info.platform):
+                # One may be damaged unseen. Other processes run them, so they go only if the check passes without.
+                from tempfile import TemporaryDirectory
+
+                with TemporaryDirectory(dir=os.environ[pocl.FOLDER]) as folder:
+                    anew = _tried(sought, {pocl.FOLDER: folder})
+                if anew.usable:
+                    outcome = anew
+                    pocl.forget()
+            lack = None if outcome.usable else pocl.lack(info.platform)
             if lack is None:
-                verdicts.store("device", key, {**found._asdict(), **stamp(bad=not found.usable)})
+                cache.save_value("device", key, outcome._asdict(), bad=not outcome.usable)
             else:
-                found = Verdict(usable=False, reason=lack)
-    _verdicts[name] = found
-    return found
+                outcome = Verdict(usable=False, reason=lack)
+    _verdicts[name] = outcome
+    return outcome
 
 
-def _tried(sought: Mapping[str, Any]) -> Verdict:
-    found = _verdict(run_canary(["probe", json.dumps(sought)], {}))
-    return found or Verdict(usable=False, reason="its check gave no sensible answer")
+def _tried(sought: Mapping[str, Any], environment: Mapping[str, str]) -> Verdict:
+    outcome = _verdict(run_canary(["probe", json.dumps(sought)], environment))
+    return outcome or Verdict(usable=False, reason="its check gave no sensible answer")
 
 
 def _cached(key: Mapping[str, Any]) -> Verdict | None:
-    entry = verdicts.load("device", key)
-    return _verdict(entry) if entry and fresh(entry) else None
+    entry = cache.load_value("device", key)
+    return _verdict(entry) if entry else None
 
 
 def _verdict(answer: Mapping[str, Any]) -> Verdict | None:
@@ -90,17 +91,6 @@ def _verdict(answer: Mapping[str, Any]) -> Verdict | None:
     if not isinstance(usable, bool) or not numbers or not (usable or isinstance(reason, str)):
         return None
     return Verdict(usable, None if usable else reason, copy_gbps, gflops)
-
-
-def stamp(*, bad: bool) -> dict[str, float]:
-    """Returns an entry's time of expiry if the verdict is bad: a failure is tried again the next day."""
-    return {"expires": time.time() + RETRY_SECONDS} if bad else {}
-
-
-def fresh(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry may still be used."""
-    expires = entry.get("expires", float("inf"))
-    return isinstance(expires, (int, float)) and time.time() < expires
 
 
 @functools.cache
@@ -138,14 +128,10 @@ def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict
     limit = time_limit()
     with _scratch() as output:
         try:
-            process = subprocess.Popen(
-                command(arguments),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.DEVNULL,
-                # Without the cache, kernels are really built.
-                env={**os.environ, "PYOPENCL_NO_CACHE": "1", **environment},
-                start_new_session=groups.OWN_SESSION,
+            # Without the cache, kernels are really built.
+            variables = {**os.environ, "PYOPENCL_NO_CACHE": "1", **environment}
+            process = groups.start(
+                command(arguments), stdout=output, stderr=subprocess.DEVNULL, env=variables
             )
         except OSError as error:
             return {"usable": False, "reason": f"could not be checked: {error}"}
@@ -160,8 +146,7 @@ def run_canary(arguments: Sequence[str], environment: Mapping[str, str]) -> dict
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(5)  # a process stuck in a driver cannot be killed: leave it
         output.seek(0)
-        answers = _answers(output.read())
-    last = answers[-1] if answers else {}
+        last = _last_answer(output.read())
     if process.returncode == 0 and "usable" in last:
         return last
     where = f" while {last['stage']}" if "stage" in last else ""
@@ -186,26 +171,19 @@ def _scratch() -> IO[bytes]:
     return tempfile.TemporaryFile()
 
 
-def _answers(output: bytes) -> list[dict[str, Any]]:
-    """The lines that are JSON objects: drivers print as well."""
-    answers = []
-    for line in output.splitlines():
+def _last_answer(output: bytes) -> dict[str, Any]:
+    """The last line that is a JSON object, as drivers print as well; an empty one if there is none."""
+    for line in reversed(output.splitlines()):
         with contextlib.suppress(ValueError, RecursionError):
-            answer = json.loads(line)
-            if isinstance(answer, dict):
-                answers.append(answer)
-    return answers
+            if isinstance(answer := json.loads(line), dict):
+                return answer
+    return {}
 
 
 def death(code: int | None) -> str:
     """Says how a process ended, by its exit code."""
-    import signal
-
-    if code is not None and code < 0:
-        try:
-            return f"crashed ({signal.Signals(-code).name})"
-        except ValueError:
-            return f"crashed (signal {-code})"
     if code is None:
         return "does not end"
+    if code < 0:
+        return f"crashed ({groups.signal_name(code)})"
     return "gave no answer" if code == 0 else f"ended with exit code {code}"

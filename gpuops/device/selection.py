@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gpuops.device import drivers, probe
 from gpuops.device.info import KINDS, DeviceInfo, describe
 from gpuops.errors import DeviceError, ParameterError
 from gpuops.notes import note
@@ -33,8 +34,6 @@ class Candidate:
 
     def check(self, *, refresh: bool = False) -> DeviceInfo:
         """Returns the device's properties with the verdict."""
-        from gpuops.device import probe
-
         version = self.device.platform.version.strip()
         verdict = probe.verdict(self.info, version, self.ordinal, refresh=refresh)
         return replace(self.info, **verdict._asdict())
@@ -174,14 +173,19 @@ def _named(devices: Sequence[Candidate], word: str) -> list[Candidate]:
 def candidates(*, refresh: bool = False) -> list[Candidate]:
     """Every device of every platform, in an order that does not depend on the loader's."""
     try:
-        import pyopencl as cl
+        import pyopencl  # noqa: F401
     except ImportError as error:
         raise DeviceError(
             f"pyopencl cannot be imported ({error}): reinstall it with `pip install pyopencl`"
         ) from error
-    from gpuops.device import drivers
-
     drivers.prepare(refresh=refresh)
+    return present()
+
+
+def present() -> list[Candidate]:
+    """Every device of every platform that is there, as :func:`candidates` has them; it makes no drivers visible."""
+    import pyopencl as cl
+
     described: list[tuple[cl.Device, DeviceInfo]] = []
     with signals.kept(), suppress(cl.Error):  # PLATFORM_NOT_FOUND_KHR
         for platform in sorted(cl.get_platforms(), key=lambda p: (p.name, p.version)):

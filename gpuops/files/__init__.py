@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .colours import can_say, is_understood
-    from .contents import NamedArrays, is_numbers, read_contents
     from .data import (
+        NamedArrays,
         RowsOfArray,
         is_data_format,
+        is_numbers,
         open_data,
         open_numbers,
+        read_contents,
         read_data,
         write_data,
         write_data_rows,
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
         is_of_picture,
         output_dtype,
     )
-    from .identities import Identities
+    from .locations import Identities
     from .lut import read_lut
     from .output import check_output, check_place, check_writer
     from .picture import CHROMATICITIES, Inks, Metadata, Picture, stripped, unread, upright
@@ -52,11 +54,11 @@ __all__ = [
 # The names of each module, which is imported on their first use: no run needs all of them, and many want to start soon.
 _MODULES = {
     "colours": "can_say is_understood",
-    "contents": "NamedArrays is_numbers read_contents",
-    "data": "RowsOfArray is_data_format open_data open_numbers read_data write_data write_data_rows write_data_stream",
+    "data": "NamedArrays RowsOfArray is_data_format is_numbers open_data open_numbers read_contents read_data "
+    "write_data write_data_rows write_data_stream",
     "formats": "EXTENSIONS FORMATS ONLY_READ Format format_named format_of is_of_picture output_dtype",
     "lut": "read_lut",
-    "identities": "Identities",
+    "locations": "Identities",
     "output": "check_output check_place check_writer",
     "picture": "CHROMATICITIES Inks Metadata Picture stripped unread upright",
     "pictures": "format_in read read_stream write write_stream writing",
@@ -68,5 +70,5 @@ _LAZY = {name: module for module, names in _MODULES.items() for name in names.sp
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(f".{_LAZY[name]}", __name__), name)
-    return found
+    value = globals()[name] = getattr(import_module(f".{_LAZY[name]}", __name__), name)
+    return value

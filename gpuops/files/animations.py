@@ -13,7 +13,7 @@ from ..params.storage import USUAL, Storage
 from . import pillow
 from .formats import format_of
 from .output import atomic
-from .pictures import format_in, read
+from .pictures import format_in, names_of, read
 from .read_errors import reading
 from .streams import called, with_text_name
 
@@ -49,8 +49,8 @@ def timing(path: str | os.PathLike[str], frames: Sequence[int]) -> Timing:
     name = os.fspath(path)
     fmt = format_in(name)
     if fmt.timing:
-        found, loop = fmt.timing(name, frames)
-        return Timing(tuple(found), loop)
+        delays, loop = fmt.timing(name, frames)
+        return Timing(tuple(delays), loop)
     if not fmt.pillow:
         return Timing((float(_USUAL),) * len(frames), 0)
     durations = []
@@ -71,7 +71,7 @@ def join(
     overwrite: bool = False,
     storage: Storage = USUAL,
 ) -> None:
-    """Writes the pictures in files of 8 bits as one animation, whole or not at all.
+    """Writes the pictures in files of 8 bits as one animation, whole or not at all; or pages as a file of them.
 
     Raises ParameterError for a ``storage`` that the format does not know.
     """
@@ -81,7 +81,10 @@ def join(
     if animation is None:
         raise FileError(f"{name}: {fmt} holds no animation; name a .gif, .webp or .apng")
     with atomic(path, overwrite=overwrite) as temporary, called(temporary, name):
-        options = animation.options(temporary, read(pictures[0]), timing.loop, storage)
+        first = read(pictures[0])
+        if names := names_of(first.metadata):
+            notes.note(f"{name}: an animation cannot hold the {', '.join(names)}")
+        options = animation.options(temporary, first, timing.loop, storage)
         with _said_once():
             images = [animation.image(temporary, read(picture)) for picture in pictures]
         if len(sizes := sorted({image.size for image in images})) > 1:
@@ -90,15 +93,9 @@ def join(
                 f"{name}: an animation has frames of one size, and these have {several} pixels, for instance; bring "
                 "them to one by 'resize --fit cover' first, or write each to a file of its own, as to a .png"
             )
+        frames = {"append_images": images[1:], "duration": list(timing.durations)}
         with open(temporary, "wb") as file:
-            images[0].save(
-                file,
-                fmt.pillow,
-                save_all=True,
-                append_images=images[1:],
-                duration=list(timing.durations),
-                **options,
-            )
+            images[0].save(file, fmt.pillow, save_all=True, **frames, **options)
 
 
 @contextmanager

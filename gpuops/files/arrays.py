@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zipfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from math import prod
 from typing import IO, Any
@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import FileError
 from ..notes import note
+from ..pixels.colour import DATA
 from .picture import DTYPES, Metadata, Picture, Pixels, unread
 from .read_errors import parsing
 from .strips import COPIES, DENSEST, NeedsWholeFile, RowsOf
@@ -35,17 +36,9 @@ def loaded(path: str) -> Iterator[Any]:
         yield np.load(file, allow_pickle=False)
 
 
-def header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Returns an .npy file's shape, whether it lies there column by column, and its type; the pixels come behind."""
-    version = np.lib.format.read_magic(file)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    found: tuple[tuple[int, ...], bool, np.dtype[Any]] = read(file)
-    return found
-
-
 @contextmanager
 def member(path: str, name: str = "") -> Iterator[tuple[IO[bytes], tuple[int, ...], bool, np.dtype[Any]]]:
-    """Gives the file of an array, whose pixels come next, and what :func:`header` returns of it.
+    """Gives the file of an array, whose pixels come next, its shape, whether it lies column by column, and its type.
 
     ``name``: the array in an .npz; an .npy has one without a name.
     """
@@ -56,7 +49,9 @@ def member(path: str, name: str = "") -> Iterator[tuple[IO[bytes], tuple[int, ..
             file: IO[bytes] = opened.enter_context(archive.open(f"{name}.npy"))
         else:
             size, file = os.path.getsize(path), opened.enter_context(open(path, "rb"))
-        shape, fortran, kind = header(file)
+        form = np.lib.format
+        first = form.read_magic(file) == (1, 0)
+        shape, fortran, kind = (form.read_array_header_1_0 if first else form.read_array_header_2_0)(file)
         if prod(shape) * kind.itemsize > size - file.tell():
             raise EOFError("its last rows are missing")
         yield file, shape, fortran, kind
@@ -81,11 +76,10 @@ def _names(path: str) -> list[str]:
 
 def is_several(path: str) -> bool:
     """Whether there are several arrays, and none is named as the pixels of a picture."""
-    try:
+    with suppress(Exception):  # the reader of the file will report it
         names = _names(path)
-    except Exception:  # the reader of the file will report it
-        return False
-    return len(names) > 1 and PIXELS not in names
+        return len(names) > 1 and PIXELS not in names
+    return False
 
 
 def check_arrays(path: str, most: float) -> dict[str, Pixels] | None:
@@ -142,6 +136,8 @@ def described(
         kind = np.dtype(np.float32)
     if kind.name not in DTYPES:
         raise NoPictureError(f"{path}: its samples are {kind}; they must be one of {', '.join(DTYPES)}")
+    if linear is None and kind == np.uint16:  # of which more are counts than are shades
+        metadata, linear = replace(metadata or Metadata(), colour=DATA), True
     return Picture(
         unread(shape, kind),
         alpha=shape[2] in (2, 4),
@@ -149,6 +145,7 @@ def described(
         metadata=metadata or Metadata(),
         layer=layer,
         layers=layers,
+        assumed=linear is None,
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from .identities import Identities
+from .locations import Identities
 from .output import atomic, check_place
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ..pixels.curves import ADOBE_CURVE, LINEAR_CURVE, SRGB_CURVE, Hlg, Parametr
 from ..pixels.primaries import NAMED, REC709, ColourError, Primaries
 from . import cicp
 from . import icc as icc_profiles
-from .boxes import LONGEST
+from .containers import LONGEST
 from .formats import Format
 from .picture import Metadata, Picture, Pixels
 
@@ -37,7 +37,7 @@ _UNSPECIFIED = 2
 
 
 @dataclass(frozen=True)
-class Found:
+class StatedColour:
     """A file's statement of its colours.
 
     colour: the space, None if nothing is understood. wrong: faults of the statement, as texts. overrules: a profile
@@ -56,19 +56,19 @@ class Found:
         return self.colour or (LINEAR if light else SRGB)
 
 
-def of_profile(profile: bytes, *, gray: bool) -> Found:
+def of_profile(profile: bytes, *, gray: bool) -> StatedColour:
     """The statement of an ICC profile of a picture, which is gray or has colours."""
     if icc_profiles.is_for_gray(profile) and not gray:
-        return Found(wrong=("its ICC profile is for gray",))
+        return StatedColour(wrong=("its ICC profile is for gray",))
     try:
         colour, besides = icc_profiles.colour_of(profile)
     except ColourError as error:
-        return Found(wrong=(f"its ICC profile {error}",))
+        return StatedColour(wrong=(f"its ICC profile {error}",))
     if gray and not icc_profiles.is_for_gray(profile):
-        return Found(wrong=("its ICC profile is for RGB",))
+        return StatedColour(wrong=("its ICC profile is for RGB",))
     used = "luminance is" if besides == "tint" else "matrix and curves are"
     wrong = (f"of its ICC profile the {used} used, and not its {besides}",) if besides else ()
-    return Found(colour, wrong)
+    return StatedColour(colour, wrong)
 
 
 def in_profile(profile: bytes) -> Colour | None:
@@ -81,32 +81,32 @@ def is_understood(profile: bytes) -> bool:
     return in_profile(profile) is not None
 
 
-def of_exif(block: bytes | None) -> Found:
+def of_exif(block: bytes | None) -> StatedColour:
     """The statement of an EXIF block of a picture without a profile: Adobe RGB, or nothing."""
     from .exif import is_adobe_rgb
 
     if block is None or not is_adobe_rgb(block):
-        return Found()
-    return Found(of_primaries(NAMED["Adobe RGB"], ADOBE_CURVE))
+        return StatedColour()
+    return StatedColour(of_primaries(NAMED["Adobe RGB"], ADOBE_CURVE))
 
 
-def of_chromaticities(numbers: tuple[float, ...], where: str) -> Found:
+def of_chromaticities(numbers: tuple[float, ...], where: str) -> StatedColour:
     """Linear light of the primaries that a header gives: x and y of red, green, blue and white."""
     try:
-        return Found(tidied(of_primaries(Primaries.of(numbers), LINEAR_CURVE)))
+        return StatedColour(tidied(of_primaries(Primaries.of(numbers), LINEAR_CURVE)))
     except ColourError:
-        return Found(wrong=(f"its {where} make no sense",))
+        return StatedColour(wrong=(f"its {where} make no sense",))
 
 
-def of_codes(primaries: int, transfer: int, *, gray: bool) -> Found:
+def of_codes(primaries: int, transfer: int, *, gray: bool) -> StatedColour:
     """The statement of code points beside a profile, or none; 2 says nothing. Gray has no primaries."""
     if transfer == _UNSPECIFIED:
-        return Found()
+        return StatedColour()
     try:
         known = cicp.colour_of(bytes((1 if gray or primaries == _UNSPECIFIED else primaries, transfer, 0, 1)))
     except (ColourError, ValueError):
-        return Found(wrong=(f"its code points of colour ({primaries}, {transfer}) are not known",))
-    return Found(tidied(known))
+        return StatedColour(wrong=(f"its code points of colour ({primaries}, {transfer}) are not known",))
+    return StatedColour(tidied(known))
 
 
 def profile_in(chunk: bytes) -> bytes | None:
@@ -122,32 +122,32 @@ def inflated(data: bytes) -> bytes | None:
         return None
 
 
-def of_png(chunks: Mapping[bytes, bytes], *, gray: bool) -> Found:
+def of_png(chunks: Mapping[bytes, bytes], *, gray: bool) -> StatedColour:
     """The statement of a PNG's chunks cICP, iCCP, sRGB, gAMA and cHRM: the first of these that is understood counts."""
     wrong: list[str] = []
-    profile: bytes | None = None
+    icc: bytes | None = None
     if b"cICP" in chunks:
         try:
-            return Found(tidied(cicp.colour_of(chunks[b"cICP"])), overrules=True)
+            return StatedColour(tidied(cicp.colour_of(chunks[b"cICP"])), overrules=True)
         except ColourError as error:
             wrong.append(f"its cICP chunk {error}")
     if b"iCCP" in chunks:
-        profile = profile_in(chunks[b"iCCP"])
-        found = of_profile(profile, gray=gray) if profile else Found(wrong=("its ICC profile is damaged",))
-        wrong += found.wrong
-        if found.colour is not None:
-            return Found(found.colour, tuple(wrong))
+        icc = profile_in(chunks[b"iCCP"])
+        stated = of_profile(icc, gray=gray) if icc else StatedColour(wrong=("its ICC profile is damaged",))
+        wrong += stated.wrong
+        if stated.colour is not None:
+            return StatedColour(stated.colour, tuple(wrong))
     if b"sRGB" in chunks:
-        return Found(SRGB, tuple(wrong))
+        return StatedColour(SRGB, tuple(wrong))
     try:
         colour = _of_gamma(chunks, gray=gray)
     except ColourError as error:
-        return Found(None, (*wrong, f"its {error}"))
+        return StatedColour(None, (*wrong, f"its {error}"))
     if colour is None or colour == SRGB:
-        return Found(colour, tuple(wrong))
-    if profile:  # the profile is not understood, and the values are not taken as sRGB
+        return StatedColour(colour, tuple(wrong))
+    if icc:  # the profile is not understood, and the values are not taken as sRGB
         wrong[-1] += "; it is left out"
-    return Found(colour, tuple(wrong), overrules=True)
+    return StatedColour(colour, tuple(wrong), overrules=True)
 
 
 def _of_gamma(chunks: Mapping[bytes, bytes], *, gray: bool) -> Colour | None:
@@ -180,17 +180,18 @@ def picture(
     xmp: bytes | None = None,
     resolution: tuple[float, float, str] | None = None,
     *,
-    found: Found | None = None,
+    stated: StatedColour | None = None,
 ) -> Picture:
     """The picture of samples, the last of 2 or 4 of which is alpha, with what is beside them in a file.
 
-    Its colours are those of the profile, if it has one, else of EXIF, unless another statement was ``found``.
+    Its colours are those of the profile, if it has one, else of EXIF, unless ``stated`` says others.
     """
-    if found is None:
-        found = of_profile(icc, gray=pixels.shape[2] < 3) if icc else of_exif(exif)
-    colour = found.told(path, light=pixels.dtype.kind == "f")
+    if stated is None:
+        stated = of_profile(icc, gray=pixels.shape[2] < 3) if icc else of_exif(exif)
+    colour = stated.told(path, light=pixels.dtype.kind == "f")
     metadata = Metadata(icc, exif, xmp, resolution, colour=unusual(colour))
-    return Picture(pixels, alpha=not pixels.shape[2] % 2, linear=colour.linear, metadata=metadata)
+    alpha, assumed = not pixels.shape[2] % 2, stated.colour is None
+    return Picture(pixels, alpha, colour.linear, metadata, assumed=assumed)
 
 
 # Writing -------------------------------------------------------------------------------------------
@@ -203,7 +204,7 @@ def usual(dtype: np.dtype[np.generic]) -> Colour:
 
 def codes_for(fmt: Format, colour: Colour, dtype: np.dtype[np.generic], *, gray: bool) -> bytes | None:
     """The code points of a space for a file of a format and depth; None where such a file does not use them."""
-    codes = cicp.codes_of(colour)
+    codes = None if colour.data else cicp.codes_of(colour)
     known = fmt.coded
     if codes is None or dtype.name not in known.depths or (colour.narrow and not known.narrow):
         return None
@@ -244,18 +245,16 @@ def png_chunks(colour: Colour, profile: bytes | None, *, gray: bool) -> dict[byt
     A gamma other than sRGB's stands beside a profile: alone, one near sRGB's would be taken for sRGB.
     """
     chunks: dict[bytes, bytes] = {}
+    if colour.data:
+        return chunks
     curve = colour.curves[0]
+    gamma = curve.g if isinstance(curve, Parametric) and curve == Parametric(curve.g) else 0.0
     if (isinstance(curve, Pq | Hlg) or colour.narrow) and (codes := cicp.codes_of(colour)):
         chunks[b"cICP"] = codes
     elif colour == SRGB and profile is None:
         chunks |= {b"gAMA": struct.pack(">I", _SRGB_GAMMA), b"sRGB": b"\0"}  # 0 is the perceptual intent
-    elif (
-        isinstance(curve, Parametric)
-        and curve == Parametric(curve.g)
-        and colour.is_rec709
-        and icc_profiles.can_describe(colour, gray=gray)
-    ):
-        chunks[b"gAMA"] = struct.pack(">I", round(_GAMMA_UNIT / curve.g))
+    elif gamma and colour.is_rec709 and icc_profiles.can_describe(colour, gray=gray):
+        chunks[b"gAMA"] = struct.pack(">I", round(_GAMMA_UNIT / gamma))
     if profile is None and colour != LINEAR and b"cICP" not in chunks:
         profile = profile_for(colour, np.dtype(np.uint8), gray=gray)
     if profile is not None:

@@ -16,8 +16,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from math import prod
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from math import inf, prod
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
@@ -25,23 +26,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError, ParameterError
+from .arrays import NoPictureError, check_arrays, is_several, read_arrays
 from .formats import HEAD, Format, by_extension, every, sniff
 from .formats.record import NumberFiles
 from .output import atomic, check_place
-from .picture import filled
+from .picture import Metadata, Picture, filled, in_blocks, unread
+from .pictures import format_in, read
 from .read_errors import beginning, parsing, reading
 from .streams import to_stream, with_text_name
 from .strips import DENSEST
 
 Array = NDArray[Any]
-# An array's shape and type.
-Kind = tuple[tuple[int, ...], "np.dtype[Any]"]
 # The types of arrays, by numpy's names.
 DTYPES = ("float16", "float32", "float64", "int16", "int32", "uint8", "uint16", "complex64", "complex128")
 # Those of double precision.
 DOUBLES = ("float64", "complex128")
 # The name of the description in a file.
 KEY = "clpix"
+# The most channels of an array that counts as a picture.
+_MOST_CHANNELS = 16
 # The version of the description.
 _FORMAT = 1
 # Rows that are read at a time where all are wanted.
@@ -70,9 +73,8 @@ class RowsOfArray:
         """Returns the rows of an array in memory."""
 
         def blocks(count: int) -> Iterator[Array]:
-            for plane in array.reshape(-1, *array.shape[-2:]):
-                for start in range(0, len(plane), count):
-                    yield plane[start : start + count]
+            planes = array.reshape(-1, *array.shape[-2:])
+            return (rows for plane in planes for rows in in_blocks(plane, count))
 
         return cls(array.shape, array.dtype, blocks)
 
@@ -200,10 +202,9 @@ def _known() -> str:
 
 def describes_itself(path: str, fmt: Format) -> bool:
     """Whether a file has the description of a spectrum or coefficient file. One that cannot be read has none."""
-    try:
+    with suppress(Exception):  # the libraries raise anything; the reader of the file will report it
         return fmt.numbers is not None and fmt.numbers.text(path) is not None
-    except Exception:  # the libraries raise anything; the reader of the file will report it
-        return False
+    return False
 
 
 def write_data_stream(
@@ -253,3 +254,89 @@ def places(described: Description, index: int) -> range:
     counts = [shape[0] if len(shape) == 3 else 1 for shape, _ in described.arrays.values()]
     first = sum(counts[:index])
     return range(first, first + counts[index])
+
+
+# What is in any file: a picture, or numbers ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NamedArrays:
+    """Named arrays of a file that is no picture: a spectrum, wavelet coefficients, or any others.
+
+    described: by clpix itself, with `attributes`, the `metadata` of the picture they come from, and planes first.
+    kept: whether the numbers are there, and not only arrays without memory that stand for them.
+    """
+
+    arrays: dict[str, Array]
+    described: bool = False
+    kept: bool = True
+    attributes: dict[str, Any] = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=Metadata)
+
+    def planes(self, name: str) -> NDArray[Any]:
+        """An array as (planes, rows, columns).
+
+        Of arrays that clpix did not describe, the last of three axes counts the planes where there are 16 at most;
+        otherwise all values are one plane.
+        """
+        array = self.arrays[name]
+        if self.described:
+            return array.reshape(-1, *array.shape[-2:])
+        if array.ndim == 3 and array.shape[2] <= _MOST_CHANNELS:
+            return np.moveaxis(array, 2, 0)
+        return array.reshape(1, -1, array.shape[-1] if array.ndim else 1)
+
+
+def is_numbers(path: str | os.PathLike[str], layer: str | None = None) -> bool:
+    """Says whether a file is one of numbers: clpix has described them, or there are several arrays to choose from."""
+    name = os.fspath(path)
+    fmt = format_in(name)
+    several = fmt.of_numbers and layer is None and is_several(name)
+    return several or _is_described(name, fmt)
+
+
+def read_contents(
+    path: str | os.PathLike[str], *, layer: str | None = None, most: float = inf
+) -> tuple[Format, Picture | NamedArrays]:
+    """A file's format, told by its content, and what is in it; damage is found, since all of it is read.
+
+    A picture is whatever :func:`read` takes for one without choosing among arrays. ``layer`` is a layer of a picture
+    as for :func:`read`, or the name of an array of numbers. Numbers of more than ``most`` bytes are not kept.
+    """
+    name = os.fspath(path)
+    fmt = format_in(name)
+    if _is_described(name, fmt):
+        return fmt, _chosen(name, _described(name, most), layer)
+    if not is_numbers(name, layer):
+        with suppress(NoPictureError):
+            return fmt, read(name, layer=layer)
+    arrays = check_arrays(name, most)
+    numbers = NamedArrays(read_arrays(name)) if arrays is None else NamedArrays(arrays, kept=False)
+    return fmt, _chosen(name, numbers, layer)
+
+
+def _is_described(path: str, fmt: Format) -> bool:
+    with with_text_name(path) as text:
+        return describes_itself(text, fmt)
+
+
+def _described(path: str, most: float) -> NamedArrays:
+    by_rows = open_numbers(path, most)
+    if by_rows is None:
+        values, attributes = read_data(path)
+    else:
+        rows, attributes = by_rows
+        for array in rows.values():
+            for _ in array.blocks(_ROWS):
+                pass
+        values = {name: unread(array.shape, array.dtype) for name, array in rows.items()}
+    metadata = Metadata.of_numbers(path, attributes.pop("metadata", None))
+    return NamedArrays(values, True, by_rows is None, attributes, metadata)
+
+
+def _chosen(path: str, numbers: NamedArrays, name: str | None) -> NamedArrays:
+    if name is None:
+        return numbers
+    if name not in numbers.arrays:
+        raise FileError(f"{path}: has no array {name!r}; it has {', '.join(numbers.arrays)}")
+    return replace(numbers, arrays={name: numbers.arrays[name]})

@@ -8,6 +8,7 @@ may not be seen, so drafts of another boot are only removed from disks of this m
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from threading import RLock
 
+from ..errors import FileError, byte_count
 from ..process import descriptors, locks, standard_error, temporary
 
 # The names of drafts: the start of the machine, a random number, and the extension.
@@ -67,10 +69,7 @@ def draft_file(folder: str | os.PathLike[str], extension: str = "", mode: int = 
 
     ``mode``: its permissions, from which the umask takes some away.
     """
-
-    def make(path: str) -> int:
-        return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)
-
+    make = partial(os.open, flags=os.O_CREAT | os.O_EXCL | os.O_RDWR, mode=mode)
     with _draft(folder, extension, make) as path:
         yield path
 
@@ -170,18 +169,16 @@ def _may_be_swept(entry: os.DirEntry[str]) -> bool:
 @cache
 def _boot() -> str:
     """Returns a number that the system drew when it was started; else a random one, with which nothing is swept."""
-    try:
+    with suppress(OSError):
         return Path(_BOOT_ID).read_text().strip().replace("-", "")
-    except OSError:
-        return os.urandom(16).hex()
+    return os.urandom(16).hex()
 
 
 def _is_named(lock: int, path: str) -> bool:
     """Says whether a path still names the file that the descriptor has opened."""
-    try:
+    with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(lock), os.lstat(path))
-    except FileNotFoundError:
-        return False
+    return False
 
 
 def _remove(path: str) -> None:
@@ -190,3 +187,49 @@ def _remove(path: str) -> None:
             os.unlink(path)
         except OSError:  # a folder
             shutil.rmtree(path, ignore_errors=True)
+
+
+# Scratch files, in a folder that a person names: they are there while something works, and never longer -----------
+
+
+@contextmanager
+def scratch_file(folder: str, nbytes: int) -> Iterator[int]:
+    """Gives the descriptor of a new file in ``folder`` for ``nbytes``, which is removed in the end.
+
+    Raises FileError as :func:`check_scratch` does, and if the disk has no room.
+    """
+    check_scratch(folder)
+    with telling_of_scratch(folder):
+        free = shutil.disk_usage(folder).free
+    if nbytes > free:
+        raise FileError(
+            f"{folder}: {byte_count(nbytes)} are needed there, and {byte_count(free)} are free: free some, or name "
+            "another folder with --scratch"
+        )
+    with telling_of_scratch(folder), draft_file(folder) as path:
+        descriptor = os.open(path, os.O_RDWR)
+        try:
+            os.truncate(descriptor, nbytes)  # what was not written yet can be read
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+
+def check_scratch(folder: str) -> None:
+    """Raises FileError for what is no folder that can be written to."""
+    if not os.path.isdir(folder):
+        what = "is a file" if os.path.exists(folder) else "there is no such folder"
+        raise FileError(f"{folder}: {what}: name another one with --scratch")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise FileError(f"{folder}: the folder is not writable: name another one with --scratch")
+
+
+@contextmanager
+def telling_of_scratch(folder: str) -> Iterator[None]:
+    """Makes errors of the system with a scratch file a FileError that names its folder."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        reason = "its disk is full" if full else f"a scratch file failed there ({error.strerror or error})"
+        raise FileError(f"{folder}: {reason}: name another one with --scratch") from None

@@ -6,14 +6,17 @@ Source: ISO/IEC 23008-12 (HEIF): the boxes meta, pitm, iprp with ipco and ipma, 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..errors import FileError
-from . import boxes, colours
+from ..notes import note
+from ..pixels.targets import is_hdr
+from . import colours, containers, hdr_light
 from .picture import Picture, Pixels
 
 #: The items' types of codecs other than those of HEIC and AVIF, by their names.
@@ -24,32 +27,42 @@ _CODECS = {
     "jpeg": "JPEG",
     "unci": "no codec (uncompressed)",
 }
+#: Auxiliary pictures by how the names of their kinds end.
+_AUXILIARY = {
+    "hdrgainmap": "gain map",
+    "auxid:2": "depth map",
+    "depth": "depth map",
+    "portraiteffectsmatte": "matte",
+}
 
 
 @dataclass(frozen=True)
 class PrimaryItem:
     """The primary item's bits a sample, whether it is gray, its code points of primaries and transfer, and its codec,
-    where that is neither HEIC's nor AVIF's.
+    where that is neither HEIC's nor AVIF's; names of what else is there and pictures do not keep; the boxes that tell
+    of its light.
     """
 
     bits: int = 8
     gray: bool = False
     codes: tuple[int, int] | None = None
     codec: str = ""
+    unused: tuple[str, ...] = ()
+    light: Mapping[bytes, bytes] = field(default_factory=dict)
 
 
 def read_header(path: str) -> PrimaryItem:
     """What a file says of its primary picture; a FileError where it says nothing that makes sense."""
     with open(path, "rb") as file:
-        found = {kind: place for kind, *place in boxes.boxes(file, 0, file.seek(0, 2))}
-        if b"mini" in found:
+        places = {kind: place for kind, *place in containers.boxes(file, 0, file.seek(0, 2))}
+        if b"mini" in places:
             raise FileError(
                 f"{path}: has a short header (its box 'mini'), which is not read; convert it first"
             )
-        start, size = found.get(b"meta", (0, boxes.LONGEST + 1))
-        if size > boxes.LONGEST:
+        start, size = places.get(b"meta", (0, containers.LONGEST + 1))
+        if size > containers.LONGEST:
             raise FileError(f"{path}: is damaged: it does not say what it holds")
-        meta = boxes.data(file, start + 4, size - 4)
+        meta = containers.data(file, start + 4, size - 4)
     try:
         return _header(dict(_within(meta)))
     except (struct.error, KeyError, IndexError, ValueError):
@@ -59,7 +72,8 @@ def read_header(path: str) -> PrimaryItem:
 def _within(data: bytes) -> list[tuple[bytes, bytes]]:
     """The kind and data of each box within a box."""
     return [
-        (kind, data[start : start + size]) for kind, start, size in boxes.boxes(BytesIO(data), 0, len(data))
+        (kind, data[start : start + size])
+        for kind, start, size in containers.boxes(BytesIO(data), 0, len(data))
     ]
 
 
@@ -77,7 +91,17 @@ def _header(meta: dict[bytes, bytes]) -> PrimaryItem:
             item = replace(item, bits=bits, gray=bool(data[2] >> 4 & 1))
         elif kind == b"colr" and data[:4] == b"nclx":
             item = replace(item, codes=struct.unpack_from(">HH", data, 4))
-    return item
+        elif kind in (b"mdcv", b"clli"):
+            item = replace(item, light={**item.light, kind: data})
+    besides = [name for kind, data in shared.values() if kind == b"auxC" for name in _auxiliary(data)]
+    besides += ["gain map"] * (b"tmap" in meta.get(b"iinf", b""))
+    return replace(item, unused=tuple(dict.fromkeys(besides)))
+
+
+def _auxiliary(data: bytes) -> list[str]:
+    """The name of an auxiliary picture; none of alpha."""
+    kind = data[4:].partition(b"\0")[0].decode("latin-1")
+    return [name for ending, name in _AUXILIARY.items() if kind.endswith(ending)]
 
 
 def _codec(data: bytes, item: int) -> str:
@@ -96,9 +120,9 @@ def _of_item(file: BinaryIO, item: int) -> list[int]:
         number = int.from_bytes(file.read(4 if version else 2), "big")
         (some,) = file.read(1)
         form, most = (">H", 0x7FFF) if flags[2] & 1 else (">B", 0x7F)
-        found = struct.iter_unpack(form, file.read(some * struct.calcsize(form)))
+        entries = struct.iter_unpack(form, file.read(some * struct.calcsize(form)))
         if number == item:
-            return [value & most for (value,) in found]
+            return [value & most for (value,) in entries]
     return []
 
 
@@ -117,6 +141,12 @@ def described(
     icc, exif, xmp = (info.get(name) or None for name in ("icc_profile", "exif", "xmp"))
     exif = without_thumbnail(exif.removeprefix(b"Exif\0\0")) if exif else None
     coded = header.codes if not icc else None
-    found = colours.of_codes(*coded, gray=pixels.shape[2] < 3) if coded else None
-    picture = colours.picture(path, pixels, icc, exif, xmp, found=found)
+    stated = colours.of_codes(*coded, gray=pixels.shape[2] < 3) if coded else None
+    picture = colours.picture(path, pixels, icc, exif, xmp, stated=stated)
+    light, unused = hdr_light.of_boxes(header.light), header.unused
+    if light is not None and not is_hdr(picture.colour):
+        unused, light = (*light.names, *unused), None
+    if unused:
+        note(f"{path}: is read without its {', '.join(unused)}")
+    picture = replace(picture, metadata=replace(picture.metadata, light=light))
     return replace(picture, metadata=picture.metadata.oriented(1)) if turned else picture.upright()

@@ -1,21 +1,25 @@
 """ICC profiles read as colour spaces, matrices with curves and tables, and the former written of them.
 
-Source: ICC.1:2022 (profile version 4.4): 7.2 (header), 8.3 to 8.4 (tags of a profile), 10 (types), annex F (the model
-of a matrix and curves).
+Source: ICC.1:2022 (profile version 4.4): 7.2 (header), 8.3 to 8.4 (tags of a profile), 10 (types; 10.10 to 10.12:
+tables), annex F (the model of a matrix and curves).
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..pixels.colour import Colour, tidied
-from ..pixels.curves import LINEAR_CURVE, Curve, Hlg, Parametric, Pq, Sampled
+from ..pixels.curves import LINEAR_CURVE, Cube, Curve, Hlg, Parametric, Pq, Sampled
 from ..pixels.primaries import D50_XYZ, D65, REC709, ColourError, Values, adaptation, to_rec709, xyz
-from . import cicp, icc_tables
+from . import cicp
 
 #: Bytes of a profile's header.
 _HEADER = 128
@@ -39,6 +43,18 @@ _SAMPLES = 4096
 _VERSION = bytes((4, 0x40, 0, 0))
 #: The copyright text that a profile must have.
 _COPYRIGHT = "No copyright, use freely"
+#: Steps of red, of green and of blue at which tables are evaluated.
+_STEPS = 65
+#: Steps of each ink at which tables are looked at for damage.
+_STEPS_OF_INKS = 9
+#: Steps of gray at which tables are evaluated: all of its codes.
+_GRAYS = 65536
+#: The most by which a gray's X and Z, relative to the white's, differ from its Y; more is a tint.
+_NEUTRAL = 5e-3
+#: The largest X, Y or Z that a table may have; more is damage.
+_MOST_XYZ = 64.0
+
+Floats = NDArray[np.floating[Any]]
 
 
 # Reading -------------------------------------------------------------------------------------------
@@ -60,17 +76,15 @@ def colour_of(profile: bytes) -> tuple[Colour, str]:
         raise ColourError(f"is for {_name_of(space)}")
     called = _text(tags.get("desc", b""))
     if data := tags.get("cicp"):  # it tells how bright 1 is, which HDR curves cannot
-        try:
+        with suppress(ColourError):  # the rest of the profile tells it, too
             return tidied(replace(cicp.colour_of(data[8:12]), called=called)), ""
-        except ColourError:
-            pass  # the rest of the profile tells it, too
     remark = "tables" if any(name in tags for name in _LUTS) else ""
     if remark:
         try:
             if space == b"GRAY":
-                table, tinted = icc_tables.gray(profile)
+                table, tinted = gray_table(profile)
                 return tidied(Colour((table,), called=called)), "tint" if tinted else ""
-            return Colour((LINEAR_CURVE,), called=called, cube=icc_tables.cube(profile)), ""
+            return Colour((LINEAR_CURVE,), called=called, cube=cube_table(profile)), ""
         except ColourError:
             if ("kTRC" if space == b"GRAY" else "rXYZ") not in tags:
                 raise
@@ -91,10 +105,9 @@ def colour_of(profile: bytes) -> tuple[Colour, str]:
 
 def description(profile: bytes) -> str:
     """The name that a profile gives itself, or "" where there is none that can be read."""
-    try:
+    with suppress(ColourError):
         return _text(_tags(profile).get("desc", b""))
-    except ColourError:
-        return ""
+    return ""
 
 
 def _tags(profile: bytes) -> Mapping[str, bytes]:
@@ -113,6 +126,7 @@ def _tags(profile: bytes) -> Mapping[str, bytes]:
     return tags
 
 
+@lru_cache(maxsize=4)
 def check_for_inks(profile: bytes) -> None:
     """Raises ColourError where a profile is not one that makes light of cyan, magenta, yellow and black."""
     tags, space = _tags(profile), profile[16:20]
@@ -120,7 +134,7 @@ def check_for_inks(profile: bytes) -> None:
         raise ColourError(f"is for {_name_of(space)}")
     if not any(name in tags for name in _LUTS):
         raise ColourError("has no tables that make light of inks")
-    icc_tables.check_inks(profile)
+    _sensible(profile, _steps(_STEPS_OF_INKS, 4).reshape(_STEPS_OF_INKS, -1, 4), "cmyk")
 
 
 def _name_of(space: bytes) -> str:
@@ -287,3 +301,77 @@ def _fixed(values: Sequence[float] | Values) -> bytes:
     """Writes numbers as s15Fixed16Numbers."""
     parts = [round(float(value) * _FIXED) for value in values]
     return struct.pack(f">{len(parts)}i", *parts)
+
+
+# Tables, by Little CMS for the relative colorimetric intent -----------------------------------------
+
+
+def evaluated(profile: bytes, values: Floats, space: str) -> Floats:
+    """CIE XYZ under D50 of a device's values, by its profile's tables.
+
+    Parameters
+    ----------
+    values : array of floats
+        Fractions 0 … 1: (rows, columns, 3) of ``rgb``, (rows, columns, 4) of ``cmyk``, (rows, columns) of ``gray``.
+    space : str
+        One of these names, which is the profile's own.
+
+    Returns
+    -------
+    array (rows, columns, 3) of the type of the values, for gray (1, rows · columns, 3)
+
+    Raises
+    ------
+    ColourError
+        The tables are damaged.
+    """
+    import imagecodecs
+
+    if space == "cmyk":  # Little CMS has percents of inks
+        values = values * values.dtype.type(100)
+    try:
+        light = imagecodecs.cms_transform(
+            values,
+            profile,
+            imagecodecs.cms_profile("xyz"),
+            colorspace=space,
+            outcolorspace="xyz",
+            outdtype=values.dtype.name,
+            intent=imagecodecs.CMS.INTENT.RELATIVE_COLORIMETRIC,
+            flags=imagecodecs.CMS.FLAGS.NOOPTIMIZE,
+        )
+    except imagecodecs.CmsError:
+        raise ColourError("has damaged tables") from None
+    return np.asarray(light)
+
+
+def _sensible(profile: bytes, values: Floats, space: str) -> Floats:
+    """Does the same as :func:`evaluated`, and also raises ColourError for light that makes no sense."""
+    light = evaluated(profile, values, space)
+    if not np.abs(light).max() <= _MOST_XYZ:  # false for NaN, too
+        raise ColourError("has tables that make no sense")
+    return light
+
+
+def _steps(count: int, channels: int) -> Floats:
+    """All combinations of equal steps, those of the first channel following each other: (count, …, channels)."""
+    axes = np.meshgrid(*[np.linspace(0, 1, count)] * channels, indexing="ij")
+    return np.stack(axes[::-1], axis=-1)
+
+
+@lru_cache(maxsize=4)  # the pictures of a batch often have one profile
+def cube_table(profile: bytes) -> Cube:
+    """Evaluates a profile's tables in double. Raises ColourError."""
+    rgb = _steps(_STEPS, 3)
+    light = _sensible(profile, rgb.reshape(_STEPS, -1, 3), "rgb")
+    return Cube.of_xyz(light.reshape(rgb.shape).astype(np.float64, copy=False), profile)
+
+
+@lru_cache(maxsize=4)
+def gray_table(profile: bytes) -> tuple[Sampled, bool]:
+    """The luminance that a profile's tables give for gray, and whether they give it a tint. Raises ColourError."""
+    grays = np.linspace(0, 1, _GRAYS).reshape(1, -1)
+    light = _sensible(profile, grays, "gray").reshape(-1, 3) / D50_XYZ
+    luminance = light[:, 1]
+    tinted = bool(np.abs(light - luminance[:, None]).max() > _NEUTRAL)
+    return Sampled(tuple(luminance.tolist()), "table"), tinted

@@ -1,18 +1,23 @@
-"""The segments of a JPEG file, of marker, length and data, up to the first scan.
+"""The segments of a JPEG file, of marker, length and data, up to the first scan; and files that break the standard.
 
-Sources: ITU-T T.81 B.1.1; CIPA DC-007 and DC-008 4.7.2.
+Sources: ITU-T T.81 B.1.1, B.2.2 (frames), B.2.3 (scans), and table B.3 (their parameters); T.871 (JFIF); CIPA DC-007
+and DC-008 4.7.2.
 """
 
 from __future__ import annotations
 
+import mmap
 import re
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
 from io import BytesIO
+from pathlib import Path
 from typing import BinaryIO
 
 from .containers import EXIF, Extras
-from .tiff_structure import Entry, MalformedError, Structure
+from .exif import Entry, MalformedError, Structure
 
 #: How a segment with XMP begins.
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
@@ -40,6 +45,13 @@ _STATEMENT = (
 )
 #: The names of a file's pictures if it has a gain map: as it is, and with the gain map applied.
 WITH_GAIN_MAP = ("sdr", "hdr")
+#: The markers of frames: those that are sequential have scans of all coefficients.
+_FRAMES, _SEQUENTIAL = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}, (0xC0, 0xC1, 0xC9)
+#: The parameters of such a scan: the first and the last coefficient, and no successive approximation.
+_WHOLE = b"\0\x3f\0"
+#: A marker other than those within a scan: stuffed bytes, restarts and fill bytes.
+_MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])", re.DOTALL)
+_END, _SCAN, _JFIF = 0xD9, 0xDA, 0xE0
 #: The marker and the beginning of segments that are not kept, and their contents, None where these only
 #: concern the storage.
 _BLOCKS: tuple[tuple[int, bytes, str | None], ...] = (
@@ -121,9 +133,10 @@ def made(exif: bytes | None, xmp: bytes | None) -> bytes:
     return b"".join(b"\xff\xe1" + struct.pack(">H", 2 + len(block)) + block for block in blocks)
 
 
-def fit(exif: bytes | None, xmp: bytes | None) -> tuple[bool, bool]:
-    """Whether the EXIF block and the XMP packet each fit a JPEG segment."""
-    return len(EXIF + (exif or b"")) <= _MOST, len(_XMP + (xmp or b"")) <= _MOST
+def too_long(exif: bytes | None, xmp: bytes | None) -> list[str]:
+    """Which of the EXIF block and the XMP packet do not fit a JPEG segment, as "exif" and "xmp"."""
+    blocks = {"exif": EXIF + (exif or b""), "xmp": _XMP + (xmp or b"")}
+    return [kind for kind, block in blocks.items() if len(block) > _MOST]
 
 
 def dots_per_inch(resolution: tuple[float, float, str]) -> tuple[list[float], list[int]]:
@@ -135,10 +148,9 @@ def dots_per_inch(resolution: tuple[float, float, str]) -> tuple[list[float], li
 
 def pictures(block: bytes) -> int:
     """Returns how many pictures a segment tells of; 0 where it is damaged."""
-    try:
+    with suppress(MalformedError, KeyError):
         return len(_pictures(block)[1].data) // _PICTURE_SIZE
-    except (MalformedError, KeyError):
-        return 0
+    return 0
 
 
 def lengthened(block: bytes, more: int) -> bytes:
@@ -155,7 +167,7 @@ def lengthened(block: bytes, more: int) -> bytes:
 
 
 def _pictures(block: bytes) -> tuple[Structure, Entry]:
-    structure = Structure.of(BytesIO(block[len(MPF) :]))
+    structure = Structure(BytesIO(block[len(MPF) :]))
     return structure, structure.led_to().tags[_PICTURES]
 
 
@@ -166,7 +178,73 @@ def without_gain_map(packet: bytes) -> bytes | None:
     """
     for namespace in (_OF_GAIN_MAP, _OF_PICTURES):
         declaration = re.compile(_DECLARATION % re.escape(namespace))
-        for prefix in {re.escape(found[1]) for found in declaration.finditer(packet)}:
+        for prefix in {re.escape(match[1]) for match in declaration.finditer(packet)}:
             packet = re.sub(_STATEMENT % (prefix, prefix), b"", packet, flags=re.DOTALL)
         packet = declaration.sub(b"", packet)
     return None if _OF_GAIN_MAP in packet else packet
+
+
+# Files that break the standard in ways that lose nothing, and that every reader takes -----------------------------
+
+
+@dataclass
+class _Faults:
+    """What to put in place of bytes, from and to, and why; whether there is an end marker, and all coefficients."""
+
+    changes: list[tuple[int, int, bytes, str]] = field(default_factory=list)
+    ends: bool = False
+    complete: bool = False
+
+
+def has_end(path: str) -> bool:
+    """Whether the first picture of a file has an end marker."""
+    return _faults(path).ends
+
+
+def mended(path: str) -> tuple[bytes, list[str]] | None:
+    """The bytes of a file as the standard has them, and what of it is changed; None where nothing is."""
+    faults = _faults(path)
+    if not (faults.changes if faults.ends else faults.complete):
+        return None
+    data = Path(path).read_bytes()
+    for start, stop, right, _ in reversed(faults.changes):
+        data = data[:start] + right + data[stop:]
+    said = list(dict.fromkeys(why for *_, why in faults.changes if why))
+    return (data, said) if faults.ends else (data + bytes([0xFF, _END]), [*said, "has no end marker"])
+
+
+def _faults(path: str) -> _Faults:
+    faults = _Faults()
+    with (
+        open(path, "rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        suppress(IndexError, ValueError),  # a header that is cut off
+    ):
+        _find(faults, data)
+    return faults
+
+
+def _find(faults: _Faults, data: mmap.mmap) -> None:
+    missing: dict[int, list[int]] = {}  # for each component, the bits of its 64 coefficients that no scan had
+    sequential, kind, at = False, 0, 2
+    while (marker := _MARKER.search(data, at)) is not None:
+        if marker.start() > at and kind != _SCAN:
+            faults.changes.append((at, marker.start(), b"", ""))
+        kind, start = marker[1][0], marker.end()
+        if kind == _END:
+            faults.ends = True
+            return
+        at = start + max(2, int.from_bytes(data[start : start + 2], "big"))
+        if kind in _FRAMES:
+            sequential = kind in _SEQUENTIAL
+            missing = {data[start + 8 + 3 * i]: [1] * 64 for i in range(data[start + 7])}
+        elif kind == _JFIF and data[start + 2 : start + 7] == b"JFIF\0" and data[start + 7] != 1:
+            faults.changes.append((start + 7, start + 8, b"\1", "says a version of JFIF that there is not"))
+        elif kind == _SCAN:
+            first, last, bits = tuple(_WHOLE if sequential else data[at - 3 : at])
+            if sequential and data[at - 3 : at] != _WHOLE:
+                faults.changes.append((at - 3, at, _WHOLE, "says wrongly which coefficients its scans have"))
+            for i in range(data[start + 2]):
+                component = missing.get(data[start + 3 + 2 * i], [])
+                component[first : last + 1] = [bits & 15] * len(component[first : last + 1])
+    faults.complete = bool(missing) and not any(map(any, missing.values()))

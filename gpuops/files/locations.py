@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -73,8 +73,8 @@ def exists(path: str) -> bool:
 def status(path: str) -> Status:
     """Returns the status of a file. Raises OSError if there is none, and FileError if an address cannot be asked."""
     if not is_address(path):
-        found = os.stat(path)
-        return Status(found.st_size, found.st_mtime_ns)
+        info = os.stat(path)
+        return Status(info.st_size, info.st_mtime_ns)
     at = _status_at(path)
     if at is None:
         raise FileNotFoundError(path)
@@ -217,10 +217,9 @@ def _status_at(address: str) -> Status | None:
     if address in _seen:
         return _seen[address]
     with reached(address) as (files, path):
-        try:
+        with suppress(FileNotFoundError):
             return _status(files.info(path))
-        except FileNotFoundError:
-            return None
+        return None
 
 
 def _status(info: Mapping[str, Any]) -> Status:
@@ -240,12 +239,12 @@ def matching(pattern: str) -> list[str]:
             files.invalidate_cache()
             if files.isfile(path):
                 return [pattern]
-            found = _noted(files, files.glob(path, detail=True))
-        if not found:
+            addresses = _noted(files, files.glob(path, detail=True))
+        if not addresses:
             raise FileError(f"{pattern}: no file matches this pattern")
     except FileError as error:
         return [_fails(pattern, error)]
-    return sorted(found)
+    return sorted(addresses)
 
 
 def within(folder: str, without: str = "") -> list[tuple[str, str]]:
@@ -257,17 +256,17 @@ def within(folder: str, without: str = "") -> list[tuple[str, str]]:
     try:
         with reached(folder) as (files, path):
             files.invalidate_cache()
-            found = _noted(files, files.find(path, detail=True))
+            addresses = _noted(files, files.find(path, detail=True))
             top = files.unstrip_protocol(path).rstrip("/")
     except FileError as error:
         return [(_fails(folder, error), "")]
-    if top in found:
+    if top in addresses:
         return [(folder, "")]
     from .formats import is_of_picture
 
     results = without.rpartition("/")[0] + "/"
     pairs = []
-    for address in sorted(found):
+    for address in sorted(addresses):
         below, _, name = address[len(top) + 1 :].rpartition("/")
         hidden = any(part.startswith(".") for part in (*below.split("/"), name))
         own = len(results) > len(top) + 1 and address.startswith(results)
@@ -302,14 +301,71 @@ def look_at(paths: Iterable[str]) -> None:
 
 def _noted(files: Any, infos: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Returns the addresses of the files in a list of a folder, and keeps their statuses."""
-    found = {
+    statuses = {
         files.unstrip_protocol(name): _status(info) for name, info in infos.items() if info["type"] == "file"
     }
-    _seen.update(found)
-    return list(found)
+    _seen.update(statuses)
+    return list(statuses)
 
 
 def forget() -> None:
     """Forgets what lists have said, before it may have changed."""
     _seen.clear()
     _failed.clear()
+
+
+# -- files by what the system knows them by --------------------------------------------------------------------------
+
+
+class Identities:
+    """Files, each under the path by which it was first named.
+
+    Links, hard links, addresses of this machine's files, and names that differ in case where the disk ignores that,
+    lead to the same file, whether it is there already or is still to be written.
+    """
+
+    def __init__(self, paths: Iterable[Path_] = ()) -> None:
+        self._names: dict[Hashable, str] = {}
+        self._folders: dict[str, str] = {}
+        for path in paths:
+            self.add(path)
+
+    def __contains__(self, path: Path_) -> bool:
+        return self.known(path) is not None
+
+    def known(self, path: Path_) -> str | None:
+        """Returns the path by which a file was first named; None if it was not."""
+        return next((self._names[key] for key in self._keys(path) if key in self._names), None)
+
+    def add(self, path: Path_) -> str | None:
+        """Adds a file. Returns the path by which it was named before, or None."""
+        before = self.known(path)
+        if before is None:
+            self._names |= dict.fromkeys(self._keys(path), os.fspath(path))
+        return before
+
+    def _keys(self, path: Path_) -> list[Hashable]:
+        """Returns what a file is known by: its number if it is there, and its place."""
+        local = on_this_machine(path)
+        if local is None:
+            return [os.fspath(path)]
+        with suppress(OSError, ValueError):
+            status = os.stat(local)
+            return [(status.st_dev, status.st_ino)]
+        folder, name = os.path.split(local)
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(folder)
+        is_link = os.path.islink(local)
+        place = os.path.realpath(local) if is_link else os.path.join(self._folders[folder], name)
+        folded = place.casefold(), "whatever the case"
+        differs = place not in self._names and folded in self._names
+        return [place] if differs and not _ignores_case(os.path.dirname(place)) else [place, folded]
+
+
+def _ignores_case(folder: str) -> bool:
+    """Says whether names that differ only in case are one file in a folder, which may still have to be made."""
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    with suppress(OSError), draft_file(folder) as draft:
+        return os.path.exists(os.path.join(folder, os.path.basename(draft).swapcase()))
+    return False

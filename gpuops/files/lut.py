@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,8 @@ def read_lut(path: str | os.PathLike[str]) -> Lut:
     """
     text = _Text(os.fspath(path))
     try:
-        return _spi3d(text) if text.first == "SPILUT" else _cube(text)
+        _, (first, *_) = next(text.words(), (0, [""]))
+        return _spi3d(text) if first == "SPILUT" else _cube(text)
     except ParameterError as error:
         raise FileError(f"{text.name}: {error}") from None
 
@@ -58,11 +60,6 @@ class _Text:
         for at in range(start, len(self.lines)):
             if words := self.lines[at].partition("#")[0].split():
                 yield at, words
-
-    @property
-    def first(self) -> str:
-        """The first word."""
-        return next(self.words(), (0, [""]))[1][0]
 
     def error(self, at: int, message: str) -> FileError:
         return FileError(f"{self.name}: line {at + 1}: {message}")
@@ -105,14 +102,11 @@ class _Text:
 
     def line_of(self, start: int, row: int) -> int:
         """The index of the line that row ``row`` of ``rows`` was."""
-        for number, (at, _) in enumerate(self.words(start)):
-            if number == row:
-                return at
-        raise IndexError(row)
+        return next(islice(self.words(start), row, None))[0]
 
 
 def _cube(text: _Text) -> Lut:
-    found: dict[str, int] = {}  # keyword: the index of its line
+    lines: dict[str, int] = {}  # keyword: the index of its line
     sizes: dict[int, int] = {}  # by the number of dimensions
     domains: dict[int, tuple[Triple, Triple]] = {}
     domain: dict[str, Triple] = {"DOMAIN_MIN": (0.0, 0.0, 0.0), "DOMAIN_MAX": (1.0, 1.0, 1.0)}
@@ -121,9 +115,9 @@ def _cube(text: _Text) -> Lut:
         if _is_number(keyword) or keyword[0] in "+-.0123456789":
             end = at
             break
-        if keyword in found:
-            raise text.error(at, f"{keyword} stands in line {found[keyword] + 1} already")
-        found[keyword] = at
+        if keyword in lines:
+            raise text.error(at, f"{keyword} stands in line {lines[keyword] + 1} already")
+        lines[keyword] = at
         if keyword == "TITLE":
             title = text.lines[at].partition(keyword)[2].strip().strip('"')
         elif keyword in _SIZES:
@@ -140,7 +134,7 @@ def _cube(text: _Text) -> Lut:
     if not sizes:
         raise FileError(f"{text.name}: has no LUT_3D_SIZE, and so is no .cube table (nor .spi3d)")
     one = len(sizes) == 1
-    for keyword, at in found.items():
+    for keyword, at in lines.items():
         if keyword in domain and (domains or not one):
             raise text.error(at, f"whose domain is it? {keyword} is for files of one table without a range")
         if keyword in _RANGES and _RANGES[keyword] not in sizes:

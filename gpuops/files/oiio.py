@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
@@ -11,14 +11,14 @@ import numpy as np
 
 from ..errors import FileError
 from ..process import ahead
-from . import mended_jpeg, threads
+from . import jpeg_segments, threads
 from .picture import Pixels, filled
 from .read_errors import check_plausible, trouble
 
 #: numpy's names of OpenImageIO's sample types.
 DTYPES = {"uint8": "uint8", "uint16": "uint16", "half": "float16", "float": "float32", "uint": "uint32"}
 #: OpenImageIO's names of numpy's types.
-_TYPES = {dtype: name for name, dtype in DTYPES.items()}
+_TYPES = {dtype: name for name, dtype in DTYPES.items()} | {"float64": "double"}
 #: Rows that are read at a time: enough for 16 threads on EXR's blocks of 16 rows.
 _STRIP_ROWS = 256
 #: Bytes of pixels from which on the size of the file is checked.
@@ -132,7 +132,7 @@ class Reader:
 
     def _checked(self, pixels: Any, height: int, width: int) -> Pixels:
         error = _error(self._input)
-        if pixels is None or (error and not (_BENIGN in error and mended_jpeg.has_end(self.path))):
+        if pixels is None or (error and not (_BENIGN in error and jpeg_segments.has_end(self.path))):
             raise self._trouble("read", error)
         return np.ascontiguousarray(np.asarray(pixels).reshape(height, width, -1))
 
@@ -215,11 +215,10 @@ def icc_of(spec: Any) -> bytes | None:
 def can_hold(name: str, kind: str, value: Any) -> bool:
     """Whether an attribute of a type has a value that can be written."""
     spec = library().ImageSpec()
-    try:
+    with suppress(TypeError, RuntimeError):
         spec.attribute(name, kind, value)
-    except (TypeError, RuntimeError):
-        return False
-    return spec.getattribute(name) is not None
+        return spec.getattribute(name) is not None
+    return False
 
 
 def write(path: str, pixels: Pixels, attributes: Mapping[str, Any], *, kind: str = "") -> None:
@@ -238,7 +237,8 @@ def writer(
     two at once. ``kind``: OpenImageIO's name of the format, where the path does not tell it.
 
     Attributes are OpenImageIO's; a value that is a pair (type name, value) states its type. "channels" holds
-    the channels' names, "window" (x, y, full x, full y, full width, full height).
+    the channels' names, "kinds" the types that they get in the file, "window" (x, y, full x, full y, full width,
+    full height).
     """
     specs = [_spec(array, attributes) for array, attributes in parts]
     part, row = 0, specs[0].y
@@ -276,12 +276,12 @@ def _spec(array: Pixels, attributes: Mapping[str, Any]) -> Any:
     for name, value in attributes.items():
         if name == "channels":
             spec.channelnames = tuple(value)
+        elif name == "kinds":
+            spec.channelformats = tuple(library().TypeDesc(kind) for kind in value)
         elif name == "alpha_channel":
             spec.alpha_channel = value
         elif name == "window":
             spec.x, spec.y, spec.full_x, spec.full_y, spec.full_width, spec.full_height = value
-        elif isinstance(value, tuple):
-            spec.attribute(name, *value)
         else:
-            spec.attribute(name, value)
+            spec.attribute(name, *(value if isinstance(value, tuple) else (value,)))
     return spec

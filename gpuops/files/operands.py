@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +16,19 @@ from ..errors import FileError, ParameterError
 from ..notes import note
 from ..params.files import FileOperand
 from ..params.kinds import Params, kinds
+from ..params.moves import Frame
 from ..params.notations import File, Files
 from ..pixels.primaries import REC709_LUMINANCE
+from ..tone.lut import Lut
 from .lut import read_lut
+from .picture import Picture
 from .pictures import read, read_stream
-from .strips import NeedsWholeFile, Strips, open_rows
-from .windows import Window
+from .strips import NeedsWholeFile, Strips, Window, open_rows
 
 if TYPE_CHECKING:
     from ..image import Image
-    from ..tone.lut import Lut
-    from .picture import Picture
+
+T = TypeVar("T")
 
 # Rows that are read at a time.
 _ROWS = 64
@@ -78,57 +80,78 @@ def lut(operand: FileOperand) -> Lut:
     return read_lut(operand.path)
 
 
-def planes_like(image: Image, operand: FileOperand) -> Image:
+def planes_like(image: Image, operand: FileOperand, frame: Frame | None = None) -> Image:
     """Returns the picture in a file as planes that fit to an image: its colours, its space, premultiplied.
 
     They have the image's colour planes, and an alpha plane if the image or the picture has one. For an Image that is a
-    part of a picture they are the same rows. Raises ParameterError where the sizes of the pictures differ.
+    part of a picture they are the same rows. ``frame``: where the image's pixels are, if not all are there; those that
+    the picture lacks are black, and transparent if it has alpha. Raises ParameterError where the sizes of what the
+    pictures display differ.
     """
-    if image.part is not None:
-        return _said(operand, *_planes_like(image, operand, _rows_like(image, operand, "picture")))
-    found = image.gpu.kept(
-        ("picture", operand, image.shape, image.alpha, image.space.colour),
-        lambda: _planes_like(image, operand, _whole_like(image, operand)),
+    key = "picture", operand, image.shape, image.alpha, image.space.colour, frame
+    return _said(
+        operand,
+        *_kept(image, key, lambda: _planes_like(image, operand, _like(image, operand, "picture", frame))),
     )
-    return _said(operand, *found)
 
 
-def planes_of_set(image: Image, operand: FileOperand) -> Image:
+def planes_of_set(image: Image, operand: FileOperand, frame: Frame | None = None) -> Image:
     """Returns the picture in a file as planes of the image's kind: its colours, its space, alpha if that has it.
 
-    Nothing is kept on the device. Raises ParameterError where the sizes of the pictures differ.
+    Nothing is kept on the device. The rest is as for :func:`planes_like`.
     """
-    found = _whole_like(image, operand)
-    other = _said(operand, *_planes_like(image, operand, found, premultiplied=image.space.premultiplied))
+    source = _like(image, operand, "set", frame)
+    other = _said(operand, *_planes_like(image, operand, source, premultiplied=image.space.premultiplied))
     return other if image.alpha else other.without_alpha()
 
 
-def mask_like(image: Image, operand: FileOperand) -> Image:
+def mask_like(image: Image, operand: FileOperand, frame: Frame | None = None) -> Image:
     """Returns the luminance of a picture's stored values, (1, height, width), for a mask of the image's size.
 
-    For an Image that is a part of a picture it is that of the same rows.
+    For an Image that is a part of a picture it is that of the same rows. The rest is as for :func:`planes_like`.
     """
-    if image.part is not None:
-        return _mask_like(image, _rows_like(image, operand, "mask"))
-    return image.gpu.kept(
-        ("mask", operand, image.shape[1:]), lambda: _mask_like(image, _whole_like(image, operand))
-    )
+
+    def made() -> Image:
+        luminance = luminance_of(_like(image, operand, "mask", frame))
+        return image.gpu.array(np.nan_to_num(np.clip(luminance, 0, 1)))
+
+    return _kept(image, ("mask", operand, image.shape[1:], frame), made)
 
 
-def _whole_like(image: Image, operand: FileOperand) -> Picture:
-    """Returns the picture in a file, which has the image's size."""
-    found = picture(operand)
-    _check_size(image, found, operand)
-    return found
+def extent(image: Image, operand: FileOperand, frame: Frame | None = None) -> tuple[int, int, int, int]:
+    """Returns where an image has pixels of a picture: the first row and column, and those behind the last ones."""
+    _, height, width = image.shape
+    on, of = frame or Frame.of(height, width), picture(operand).frame
+    top, left = of.y - on.y, of.x - on.x
+    return max(0, top), max(0, left), min(height, top + of.rows), min(width, left + of.columns)
 
 
-def _rows_like(image: Image, operand: FileOperand, use: str) -> Picture:
-    """Returns the rows of a picture in a file that an Image has of another one of its size."""
-    rows = image.gpu.kept(("rows", use, operand), lambda: Rows(_strips(operand)))
-    _check_size(image, rows.picture, operand)
-    assert image.part is not None
-    first = image.part.first
-    return rows.take(first, first + image.shape[1])
+def _kept(image: Image, key: tuple[Any, ...], made: Callable[[], T]) -> T:
+    """Returns what is made for an image, and kept for the next one unless it is for a part of a picture."""
+    return made() if image.part is not None else image.gpu.kept(key, made)
+
+
+def _like(image: Image, operand: FileOperand, use: str, frame: Frame | None) -> Picture:
+    """Returns the picture in a file where the image has pixels, or the rows of it that an Image has of a part."""
+    part, wanted = image.part, frame or Frame.of(*image.of_whole[1:])
+    if part is None:
+        return _laid(Strips.of(picture(operand)), operand, wanted).picture
+    key = "rows", use, operand, frame
+    rows = image.gpu.kept(key, lambda: Rows(_laid(_strips(operand), operand, wanted)))
+    return rows.take(part.first, part.first + image.shape[1])
+
+
+def _laid(strips: Strips, operand: FileOperand, wanted: Frame) -> Strips:
+    """Returns a picture that lies where the image does. Raises ParameterError if both display something else."""
+    frame = strips.picture.frame
+    if (frame.width, frame.height) != (wanted.width, wanted.height):
+        size, of_image = (f"{one.width} × {one.height}" for one in (frame, wanted))
+        raise ParameterError(f"{operand} has {size} pixels and the image {of_image}: resize one")
+    if frame.shown != wanted.shown:
+        raise ParameterError(
+            f"{operand} has its pixels {frame}, and the image {wanted}: their windows differ"
+        )
+    return strips.on(wanted, str(operand))
 
 
 def _pictures(params: Params) -> Iterator[tuple[FileOperand, File | Files]]:
@@ -150,45 +173,24 @@ def check(params: Params) -> None:
             picture(operand)
 
 
-def check_places(image: Picture, steps: Iterable[tuple[Params, str]]) -> None:
-    """Raises ParameterError for a picture that a step lays on the image, and that has another place by its windows.
-
-    ``steps``: a chain's parameters, with each one's :attr:`gpuops.operation.Traits.kind`. After a step that moves
-    pixels, the image's place is not known.
-    """
-    for params, kind_of_step in steps:
-        if kind_of_step == "geometry":
-            return
-        for operand in (operand for operand, kind in _pictures(params) if kind.alike):
-            found = _large(operand)
-            other = picture(operand) if found is None else found.picture
-            same_size = (other.width, other.height) == (image.width, image.height)
-            if same_size and other.window != image.window:
-                raise ParameterError(
-                    f"{operand} has its pixels {other.place}, and the image {image.place}: "
-                    "write both as TIFF first, which has no windows, to lay them on each other"
-                )
-
-
 def largest_beside(steps: Iterable[Params]) -> int:
     """Returns the bytes of the largest picture that steps can read by rows beside the image; 0 if all are small."""
-    found = (
+    large = (
         _large(operand)
         for params in steps
         for operand, kind in _pictures(params)
         if getattr(kind, "by_rows", False)
     )
-    return max((strips.picture.pixels.nbytes for strips in found if strips is not None), default=0)
+    return max((strips.picture.pixels.nbytes for strips in large if strips is not None), default=0)
 
 
 def _strips(operand: FileOperand) -> Strips:
     """Opens a picture by rows."""
-    found = _large(operand)
-    if found is None:
+    strips = _large(operand)
+    if strips is None:
         return Strips.of(picture(operand))
-    for text in found.said:
-        note(text)
-    return found
+    strips.tell()
+    return strips
 
 
 def _large(operand: FileOperand) -> Strips | None:
@@ -209,7 +211,7 @@ def _said(operand: FileOperand, planes: Image, colours: int) -> Image:
 
 
 def _planes_like(
-    image: Image, operand: FileOperand, found: Picture, *, premultiplied: bool = True
+    image: Image, operand: FileOperand, source: Picture, *, premultiplied: bool = True
 ) -> tuple[Image, int]:
     """Returns the planes, and the number of colours that the picture has."""
     from ..pixels.coding import Decoding, on_device, unpack
@@ -220,8 +222,15 @@ def _planes_like(
     from ..space import Space
 
     wanted = image.space.colour
-    if found.colour == wanted and not wanted.narrow:  # whose black is at other fractions in another depth
-        other = unpack(on_device(image.gpu, found.pixels), Decoding(found.alpha))
+    if image.space.data:
+        numbers = source.pixels.dtype.kind == "u" and not image.alpha
+        if numbers and source.alpha:
+            raise ParameterError(f"{operand} has alpha, and the image's values are data: leave it out first")
+        decoding = Decoding(source.alpha, scale=1.0 if numbers else None)
+        other = unpack(on_device(image.gpu, source.pixels), decoding)
+        other.space = replace(image.space, premultiplied=False)
+    elif source.colour == wanted and not wanted.narrow:  # whose black is at other fractions in another depth
+        other = unpack(on_device(image.gpu, source.pixels), Decoding(source.alpha))
         other.space = Space(wanted)
     else:
         try:
@@ -230,7 +239,7 @@ def _planes_like(
             raise ParameterError(
                 f"the image's colour space {error}, and {operand} has another one: work in --space linear"
             ) from None
-        other = unpack(*readable(image.gpu, found, linear=True))
+        other = unpack(*readable(image.gpu, source, linear=True))
         other.space = Space()
     other = converted(other, wanted, premultiplied=premultiplied)
     host = other.numpy()
@@ -246,15 +255,11 @@ def _planes_like(
     return result, other.colours
 
 
-def _mask_like(image: Image, found: Picture) -> Image:
-    return image.gpu.array(np.nan_to_num(np.clip(luminance_of(found), 0, 1)))
-
-
-def luminance_of(found: Picture) -> NDArray[np.float32]:
+def luminance_of(source: Picture) -> NDArray[np.float32]:
     """Returns the luminance of a picture's stored values, (1, height, width): integers as fractions, without alpha."""
-    pixels = found.pixels[..., : found.channels - found.alpha].astype(np.float32)
-    if found.pixels.dtype.kind == "u":
-        pixels /= np.iinfo(found.pixels.dtype).max
+    pixels = source.pixels[..., : source.channels - source.alpha].astype(np.float32)
+    if source.pixels.dtype.kind == "u":
+        pixels /= np.iinfo(source.pixels.dtype).max
     planes = np.moveaxis(pixels, -1, 0)
     return _luminance(planes) if len(planes) == 3 else planes.mean(0, keepdims=True)
 
@@ -266,11 +271,3 @@ def _luminance(planes: NDArray[Any]) -> NDArray[np.float32]:
     )
     luminance: NDArray[np.float32] = (red + green + blue)[None]
     return luminance
-
-
-def _check_size(image: Image, found: Picture, operand: FileOperand) -> None:
-    _, height, width = image.of_whole
-    if (found.height, found.width) != (height, width):
-        raise ParameterError(
-            f"{operand} has {found.width} × {found.height} pixels and the image {width} × {height}: resize one"
-        )

@@ -6,26 +6,19 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import NamedTuple
+from contextlib import contextmanager, suppress
 
 from ..errors import FileError
-from . import extras, locations
+from . import locations
 from .drafts import PRIVATE, USUAL, beginning, draft_file
 from .formats import Format, format_of
-from .identities import Identities
-from .locations import EXISTS, Path_
+from .locations import EXISTS, Identities, Path_
+from .read_errors import needed
 
 # What systems answer on disks that know no hard links.
 _NO_LINKS = (
-    errno.EPERM,
-    errno.EACCES,
-    errno.ENOTSUP,
-    errno.EOPNOTSUPP,
-    errno.ENOSYS,
-    errno.EINVAL,
-    errno.EMLINK,
-)
+    errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.EMLINK,
+)  # fmt: skip
 
 
 def check_output(path: Path_, *, overwrite: bool = False, inputs: Identities | None = None) -> Format:
@@ -39,7 +32,7 @@ def check_output(path: Path_, *, overwrite: bool = False, inputs: Identities | N
 def check_writer(path: Path_, fmt: Format) -> None:
     """Raises FileError if writing this format needs a package that is not installed."""
     if fmt.needs:
-        extras.needed(fmt.needs.replace("-", "_"), os.fspath(path), fmt.name)
+        needed(fmt.needs.replace("-", "_"), os.fspath(path), fmt.name)
 
 
 def check_place(path: Path_, *, overwrite: bool = False, inputs: Identities | None = None) -> None:
@@ -50,51 +43,37 @@ def check_place(path: Path_, *, overwrite: bool = False, inputs: Identities | No
     if locations.is_address(path):
         locations.check_place(name, overwrite=overwrite)
     else:
-        _Place.of(name, overwrite=overwrite)
+        _place(name, overwrite=overwrite)
 
 
-class _Place(NamedTuple):
-    """A place for an output on this machine.
+def _place(path: str, *, overwrite: bool) -> tuple[str, int | None]:
+    """The absolute path of an output on this machine, behind a link, and the permissions of a file that it replaces.
 
-    ``is_link``: the path is that of a link. ``mode``: the permissions of the file that is replaced, if there is one.
+    ``..`` stays, since it may be behind a link to a folder. Raises FileError if the path leads to no such place.
     """
-
-    path: str
-    is_link: bool
-    mode: int | None
-
-    @classmethod
-    def of(cls, path: str, *, overwrite: bool) -> _Place:
-        """Returns the place that a path leads to. Raises FileError if it is none."""
-        entry = found = _mode(path, os.lstat)
-        is_link = entry is not None and stat.S_ISLNK(entry)
-        if is_link:
-            found = _mode(path, os.stat)
-        if found is not None and stat.S_ISDIR(found):
-            raise FileError(f"{path}: is a folder; name a file in it")
-        if found is not None and not stat.S_ISREG(found):
-            raise FileError(f"{path}: is not a regular file; name another output")
-        if not overwrite and entry is not None:
-            raise FileError(f"{path}: {EXISTS}")
-        folder = os.path.dirname(path) or os.curdir
-        if not os.access(os.path.join(folder, os.curdir), os.W_OK | os.X_OK):
-            raise FileError(f"{path}: {_fault_of(folder)}")
-        return cls(path, is_link, None if found is None else found & 0o777)
-
-    @property
-    def absolute(self) -> str:
-        """The file's absolute path, behind a link. ``..`` stays, since it may be behind a link to a folder."""
-        if self.is_link:
-            return os.path.realpath(self.path)
-        return self.path if os.path.isabs(self.path) else os.path.join(os.getcwd(), self.path)
+    entry = mode = _mode(path, os.lstat)
+    is_link = entry is not None and stat.S_ISLNK(entry)
+    if is_link:
+        mode = _mode(path, os.stat)
+    if mode is not None and stat.S_ISDIR(mode):
+        raise FileError(f"{path}: is a folder; name a file in it")
+    if mode is not None and not stat.S_ISREG(mode):
+        raise FileError(f"{path}: is not a regular file; name another output")
+    if not overwrite and entry is not None:
+        raise FileError(f"{path}: {EXISTS}")
+    folder = os.path.dirname(path) or os.curdir
+    if not os.access(os.path.join(folder, os.curdir), os.W_OK | os.X_OK):
+        raise FileError(f"{path}: {_fault_of(folder)}")
+    if not os.path.isabs(path):
+        path = os.path.join(os.getcwd(), path)
+    return os.path.realpath(path) if is_link else path, None if mode is None else mode & 0o777
 
 
 def _mode(path: str, ask: Callable[[str], os.stat_result]) -> int | None:
     """Returns the mode of what is at a path, by os.stat or os.lstat; None if there is nothing."""
-    try:
+    with suppress(OSError, ValueError):
         return ask(path).st_mode
-    except (OSError, ValueError):
-        return None
+    return None
 
 
 def _fault_of(folder: str) -> str:
@@ -116,23 +95,25 @@ def atomic(path: Path_, *, overwrite: bool = False, tells_errors: bool = False) 
     written here, and sent there as a whole. ``tells_errors``: writing raises each error, as Python's files do;
     otherwise it is checked in the end whether the disk is full.
     """
+    name, is_address = os.fspath(path), locations.is_address(path)
     try:
         # A link to a file stays a link.
-        place = None if locations.is_address(path) else _Place.of(os.fspath(path), overwrite=overwrite)
-        folder, name = os.path.split(place.absolute) if place else (locations.folder_of_drafts(path), "")
-        mode = USUAL if place is None or place.mode is None else PRIVATE
-        with draft_file(folder, os.path.splitext(path)[1], mode) as temporary:
+        target, replaced = ("", None) if is_address else _place(name, overwrite=overwrite)
+        folder = locations.folder_of_drafts(path) if is_address else os.path.dirname(target)
+        with draft_file(
+            folder, os.path.splitext(name)[1], USUAL if replaced is None else PRIVATE
+        ) as temporary:
             try:
                 yield temporary
                 if not tells_errors:
                     _check_space(temporary)
-                if place is None:
-                    locations.send(temporary, os.fspath(path), overwrite=overwrite)
+                if is_address:
+                    locations.send(temporary, name, overwrite=overwrite)
                 else:
-                    if place.mode is not None:
-                        os.chmod(temporary, place.mode)
-                    target = os.path.join(os.path.dirname(temporary), name)
-                    _move(temporary, target, overwrite=overwrite)
+                    if replaced is not None:
+                        os.chmod(temporary, replaced)
+                    place = os.path.join(os.path.dirname(temporary), os.path.basename(target))
+                    _move(temporary, place, overwrite=overwrite)
             except OSError as error:
                 raise FileError(_trouble(path, _cause(error, temporary), temporary)) from None
     except OSError as error:  # there was no room even for an empty file

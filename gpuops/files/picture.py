@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,9 +13,13 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..notes import note
-from ..pixels.colour import LINEAR, SRGB, Colour, of_primaries, tidied
+from ..params.moves import Frame, Move
+from ..pixels.colour import DATA, LINEAR, SRGB, Colour, of_primaries, tidied, unusual
 from ..pixels.primaries import Primaries
 from . import icc
+from .hdr_light import HdrLight
+from .layers import Rest
+from .texts import TextChunk
 
 Pixels = NDArray[Any]
 
@@ -30,8 +34,10 @@ _BLOCKS = ("icc", "exif", "xmp")
 _XMP_ORIENTATION = re.compile(rb"""(tiff:Orientation(?:\s*=\s*["']|>\s*))[1-8]""")
 #: An EXR attribute: x and y of red, green, blue and white.
 CHROMATICITIES = "chromaticities"
-#: The EXR attributes without which pixels look different, or are at another place.
-_LOOKS = (CHROMATICITIES, "window", "PixelAspectRatio", "Orientation")
+#: An EXR attribute: how many times as wide as high a pixel is.
+_ASPECT = "PixelAspectRatio"
+#: The EXR attributes without which pixels look different.
+_LOOKS = (CHROMATICITIES, _ASPECT, "Orientation")
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,11 @@ class Metadata:
     xmp: an XMP packet. resolution: (x, y, unit), unit "in" or "cm".
     attributes: EXR header attributes (chromaticities, owner, comments ...), which only EXR can hold.
     colour: what the stored colours are, where they are neither sRGB nor linear Rec. 709 light.
+    frame: where the pixels are in what is displayed, if that is not all of it.
+    cards: those of a FITS header that describe the picture, of 80 characters each.
+    spacing: (x, y) pixels to a unit that another part of the metadata names, or nobody.
+    rest: channels of an EXR file that are not the picture's.
+    light: what is said of the light of PQ and HLG. texts: chunks of texts, which only PNG can hold.
     """
 
     icc: bytes | None = None
@@ -50,6 +61,12 @@ class Metadata:
     resolution: tuple[float, float, str] | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     colour: Colour | None = None
+    frame: Frame | None = None
+    cards: tuple[str, ...] = ()
+    spacing: tuple[float, float] | None = None
+    rest: Rest | None = None
+    light: HdrLight | None = None
+    texts: tuple[TextChunk, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The parts that a file of numbers can keep (all but the EXR attributes), as JSON values.
@@ -57,11 +74,17 @@ class Metadata:
         The colour is an ICC profile, and beside it the primaries' chromaticities, exactly.
         """
         blocks = {name: getattr(self, name) for name in _BLOCKS}
-        if self.colour is not None:
+        if self.colour is not None and not self.colour.data:
             blocks["colour"] = icc.profile_of(self.colour, gray=False)
         kept: dict[str, Any] = {name: b64encode(block).decode() for name, block in blocks.items() if block}
         if self.colour is not None and self.colour.chromaticities is not None:
             kept[CHROMATICITIES] = list(self.colour.chromaticities.numbers)
+        kept |= {"frame": list(self.frame)} if self.frame else {}
+        kept |= {"cards": list(self.cards)} if self.cards else {}
+        kept |= {"spacing": list(self.spacing)} if self.spacing else {}
+        kept |= {"light": self.light.to_json()} if self.light else {}
+        kept |= {"texts": [text.to_json() for text in self.texts]} if self.texts else {}
+        kept |= {"data": True} if self.colour is not None and self.colour.data else {}
         return kept | ({"resolution": list(self.resolution)} if self.resolution else {})
 
     @property
@@ -88,6 +111,80 @@ class Metadata:
             xmp=_XMP_ORIENTATION.sub(rb"\g<1>%d" % orientation, self.xmp) if self.xmp else None,
         )
 
+    def moved(self, move: Move, before: Frame, frame: Frame) -> tuple[Metadata, list[str]]:
+        """Returns the metadata of the moved picture, which was in a frame, and is in another one then; and names of
+        what cannot follow."""
+        known, resolution, attributes = None if frame.usual else frame, self.resolution, self.attributes
+        if move == Move.none(move.width, move.height):
+            return self if known == self.frame else replace(self, frame=known), []
+        exif, lost = self.exif, list[str]()
+        if exif:
+            from .positions import moved
+
+            exif, lost = moved(exif, move)
+        cards = self.cards
+        if cards:
+            from .wcs import moved as moved_cards
+
+            cards, gone = moved_cards(cards, move, before.height)
+            lost = [*lost, *gone]
+        across, down = abs(move.a) + abs(move.b), abs(move.c) + abs(move.d)
+        straight = move.transposes or move.b == 0 == move.c
+        if resolution is not None:
+            x, y, unit = resolution
+            if x != y and not straight:
+                resolution, lost = None, [*lost, "resolution, which is not the same each way"]
+            elif move.transposes:
+                resolution = y, x, unit
+            elif x != y:  # as a pixel's shape changes
+                resolution = x, y * down / across, unit
+        spacing = self.spacing
+        if spacing is not None:
+            x, y = spacing[::-1] if move.transposes else spacing
+            spacing = (x * across, y * down) if straight else spacing if x == y else None
+        if _ASPECT in attributes:
+            kind, aspect = attributes[_ASPECT]
+            aspect = (1 / aspect if move.transposes else aspect) * down / across
+            rest = {name: value for name, value in attributes.items() if name != _ASPECT}
+            attributes = rest | {_ASPECT: (kind, aspect)} if straight else rest
+            lost += [] if straight else ["pixels' aspect ratio"]
+        moved_ = replace(
+            self,
+            exif=exif,
+            resolution=resolution,
+            attributes=attributes,
+            frame=known,
+            cards=cards,
+            spacing=spacing,
+        )
+        return moved_, lost
+
+    def unplaced(self) -> tuple[Metadata, list[str]]:
+        """Returns the metadata of pixels that are shifted, nobody knows how far; and names of positions left out."""
+        from .positions import unplaced
+        from .wcs import unplaced as unplaced_cards
+
+        exif, lost = unplaced(self.exif) if self.exif else (self.exif, [])
+        cards, gone = unplaced_cards(self.cards)
+        return replace(self, exif=exif, cards=cards), [*lost, *gone]
+
+    @property
+    def of_pictures(self) -> dict[str, Any]:
+        """The EXR attributes without those that describe the stored colours."""
+        return {name: value for name, value in self.attributes.items() if name != CHROMATICITIES}
+
+    def coloured(self, colour: Colour | None) -> Metadata:
+        """Returns the metadata of colours in another space, of which nothing is stated but by ``colour``.
+
+        Without a profile and chromaticities; EXIF says whether it is sRGB. None: whoever asks says the colour.
+        """
+        from .exif import coloured
+
+        exif = coloured(self.exif, srgb=colour == SRGB) if self.exif else None
+        known = None if colour is None else unusual(colour)
+        light = self.light and self.light._replace(anew=True)
+        return replace(self, icc=None, colour=known, exif=exif, attributes=self.of_pictures, light=light)
+
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Metadata:
         """The inverse of :meth:`to_json`. Raises ValueError, TypeError or KeyError for anything else."""
@@ -95,26 +192,44 @@ class Metadata:
         x, y, unit = value.get("resolution") or (0, 0, "")
         profile, exif, xmp = (blocks.get(name) for name in _BLOCKS)
         resolution = (float(x), float(y), str(unit)) if unit in ("in", "cm") else None
-        return cls(profile, exif, xmp, resolution, colour=_colour(value))
+        frame = Frame(*map(int, value["frame"])) if value.get("frame") else None
+        cards = tuple(str(card)[:80].ljust(80) for card in value.get("cards", ()))
+        across, down = value.get("spacing") or (0, 0)
+        spacing = (float(across), float(down)) if across and down else None
+        light = HdrLight.from_json(value["light"]) if value.get("light") else None
+        texts = tuple(map(TextChunk.from_json, value.get("texts", ())))
+        return cls(
+            profile,
+            exif,
+            xmp,
+            resolution,
+            {},
+            _colour(value),
+            frame,
+            cards,
+            spacing,
+            light=light,
+            texts=texts,
+        )
 
     @classmethod
     def of_numbers(cls, path: str, value: Any) -> Metadata:
         """Returns the picture's metadata in a file of numbers, :meth:`to_json` or None; notes if it is damaged."""
         try:
             return cls.from_json(value or {})
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
             note(f"{path}: the picture's metadata in it is damaged and left out")
             return cls()
 
 
 def _colour(value: Mapping[str, Any]) -> Colour | None:
     if "colour" not in value:
-        return None
-    found, _ = icc.colour_of(b64decode(value["colour"], validate=True))
+        return DATA if value.get("data") is True else None
+    colour, _ = icc.colour_of(b64decode(value["colour"], validate=True))
     if CHROMATICITIES in value:
         primaries = Primaries.of(tuple(map(float, value[CHROMATICITIES])))
-        return tidied(of_primaries(primaries, *found.curves, narrow=found.narrow))
-    return found
+        return tidied(of_primaries(primaries, *colour.curves, narrow=colour.narrow))
+    return colour
 
 
 def unread(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Pixels:
@@ -128,6 +243,11 @@ def filled(array: Pixels, blocks: Iterable[Pixels]) -> Pixels:
     for block in blocks:
         array[at : (at := at + len(block))] = block
     return array
+
+
+def in_blocks(array: Pixels, count: int) -> Iterator[Pixels]:
+    """Gives the rows of an array, so many at a time."""
+    return (array[start : start + count] for start in range(0, len(array), count))
 
 
 @dataclass(frozen=True)
@@ -153,6 +273,7 @@ class Picture:
         hidden, and becomes 0 there.
     layer, layers: the layer that was read, and the names of all (EXR layers, TIFF pages, NPZ arrays).
     inks: what pixels were made of, where the file is CMYK.
+    assumed: the file does not say what its values are.
     """
 
     pixels: Pixels
@@ -163,6 +284,7 @@ class Picture:
     layer: str = ""
     layers: tuple[str, ...] = ()
     inks: Inks | None = None
+    assumed: bool = False
 
     def __post_init__(self) -> None:
         p = self.pixels
@@ -195,7 +317,15 @@ class Picture:
         turn = self.metadata.orientation
         if turn == 1:
             return self
-        return replace(self, pixels=upright(self.pixels, turn), metadata=self.metadata.oriented(1))
+        frame = self.frame
+        move = Move.turn(turn, frame.width, frame.height)
+        metadata, _ = self.metadata.moved(move, frame, frame.moved(move))
+        return replace(self, pixels=upright(self.pixels, turn), metadata=metadata.oriented(1))
+
+    def meant(self, colour: Colour) -> Picture:
+        """The picture, whose values are in a space, whatever the file says."""
+        metadata = self.metadata.coloured(colour)
+        return replace(self, linear=colour.linear, metadata=metadata, assumed=False)
 
     def numbered(self, index: int | str, count: int) -> Picture:
         """The picture as the one of this number among ``count`` in its file, if these are several."""
@@ -216,26 +346,28 @@ class Picture:
         return int(self.pixels.shape[2])
 
     @property
-    def window(self) -> tuple[int, ...]:
-        """Where the pixels and the displayed window are: (x, y, displayed x, displayed y, its width, its height)."""
-        size = self.width, self.height
-        window: tuple[int, ...] = self.metadata.attributes.get("window", ())
-        return window[:6] if window[6:] == size else (0, 0, 0, 0, *size)
-
-    @property
-    def place(self) -> str:
-        """Where the pixels are, in words."""
-        x, y, left, top, width, height = self.window
-        return f"at {x},{y} of the window {width}×{height}" + (f" at {left},{top}" if left or top else "")
+    def frame(self) -> Frame:
+        """Where the pixels are in what is displayed. A frame for another number of pixels says nothing."""
+        frame = self.metadata.frame
+        fits = frame is not None and (frame.columns, frame.rows) == (self.width, self.height)
+        return frame if frame is not None and fits else Frame.of(self.height, self.width)
 
 
 def stripped(picture: Picture) -> Picture:
-    """The picture, upright; of its metadata only the colours and the EXR attributes of its shape are left."""
-    metadata, pixels = picture.metadata, upright(picture.pixels, picture.metadata.orientation)
-    names = _LOOKS if pixels.shape == picture.pixels.shape else (CHROMATICITIES,)
-    kept = {name: value for name, value in metadata.attributes.items() if name in names}
+    """The picture, upright; of its metadata only its frame, its colours and light, and the shape of pixels are left."""
+    turned = picture.upright()
+    metadata = turned.metadata
+    kept = {name: value for name, value in metadata.attributes.items() if name in _LOOKS}
     return replace(
-        picture, pixels=pixels, metadata=Metadata(metadata.icc, attributes=kept, colour=metadata.colour)
+        turned,
+        metadata=Metadata(
+            metadata.icc,
+            attributes=kept,
+            colour=metadata.colour,
+            frame=metadata.frame,
+            rest=metadata.rest,
+            light=metadata.light,
+        ),
     )
 
 

@@ -12,10 +12,15 @@ import numpy as np
 
 from ..errors import FileError, ParameterError
 from ..notes import note
+from ..params.moves import Frame
 from ..params.storage import USUAL, Storage
+from ..pixels.colour import Colour
+from ..pixels.targets import is_hdr
 from ..process import standard_error
 from . import colours, formats
+from .canvas import Canvas, framed
 from .formats import HEAD, Format, by_extension, format_of, is_of_video, sniff
+from .hdr_light import HdrLight, is_absolute
 from .output import atomic
 from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
 from .read_errors import beginning, reading
@@ -26,19 +31,28 @@ from .streams import called, from_stream, to_stream, with_text_name
 # format.
 _RESOLUTIONS = (0.1, 1e6)
 # The names of metadata, as messages say them.
-_NAMES = {"icc": "ICC profile", "exif": "EXIF", "xmp": "XMP", "resolution": "resolution"}
+_NAMES = {
+    "icc": "ICC profile",
+    "exif": "EXIF",
+    "xmp": "XMP",
+    "resolution": "resolution",
+    "spacing": "spacing of pixels",
+    "light": "light",
+    "texts": "texts",
+}
 
 
-def read(path: str | os.PathLike[str], *, layer: str | int | None = None) -> Picture:
+def read(path: str | os.PathLike[str], *, layer: str | int | None = None, layers: bool = False) -> Picture:
     """The picture in a file, in its stored depth. The format is told by the content, not by the name.
 
-    layer selects one of several: an EXR layer or channel or an NPZ array by name, a TIFF page by number.
+    layer selects one of several: an EXR layer or channel or an NPZ array by name, a TIFF page by number. layers: with
+    all other channels of an EXR file.
     """
     name = os.fspath(path)
     fmt = format_in(name)
     fmt.check_layer(layer, name)
     with reading(name), with_text_name(name) as text:
-        return fmt.read(text, layer)
+        return fmt.read_all(text) if layers and layer is None and fmt.read_all else fmt.read(text, layer)
 
 
 def write(
@@ -62,6 +76,41 @@ def writing(
     The picture's own pixels only say how many there are, and of which type. Formats that are not written by rows are
     written from memory in the end.
     """
+    fmt, frame = format_of(path, gain_map=storage.gain_map), picture.frame
+    if frame.usual or "frame" in fmt.holds:
+        with _writing(path, picture, overwrite=overwrite, storage=storage) as put:
+            yield put
+        return
+    said, shape = _without_windows(frame), (frame.height, frame.width, picture.channels)
+    shown = framed(replace(picture, pixels=unread(shape, picture.pixels.dtype)), Frame.of(*shape[:2]))
+    canvas = Canvas(frame, frame.shown, os.fspath(path))
+    with _writing(path, shown, overwrite=overwrite, storage=storage) as put:
+        note(f"{os.fspath(path)}: {fmt} {said}")
+        last = picture.pixels[:1]
+
+        def take(pixels: Pixels) -> None:
+            for rows in canvas.take(pixels):
+                put(rows)
+
+        yield take
+        for rows in canvas.rest(last):
+            put(rows)
+
+
+def _without_windows(frame: Frame) -> str:
+    """What becomes of windows in a format that has none."""
+    x, y, columns, rows = frame.data
+    if frame == frame.shown:
+        return f"cannot hold the place of its window, {frame.left},{frame.top}"
+    inside = x >= 0 and y >= 0 and x + columns <= frame.width and y + rows <= frame.height
+    beyond = "" if inside else ", without pixels beyond it"
+    return f"has no data window: it gets the display window of {frame.width} × {frame.height} pixels{beyond}"
+
+
+@contextmanager
+def _writing(
+    path: str | os.PathLike[str], picture: Picture, *, overwrite: bool, storage: Storage
+) -> Iterator[Callable[[Pixels], None]]:
     name = os.fspath(path)
     fmt = _format_for(path, picture, storage)
     with (
@@ -74,9 +123,9 @@ def writing(
             with fmt.write_rows(temporary, fitted, fmt.method(storage)) as put:
                 yield lambda pixels: put(fit(pixels))
         elif fmt.write:
-            found: list[Pixels] = []
-            yield found.append
-            whole = replace(picture, pixels=found[0] if len(found) == 1 else np.concatenate(found))
+            parts: list[Pixels] = []
+            yield parts.append
+            whole = replace(picture, pixels=parts[0] if len(parts) == 1 else np.concatenate(parts))
             whole = whole.upright() if fmt.upright else whole
             fitted, fit = _fitting(name, whole, fmt)
             fmt.write(temporary, replace(fitted, pixels=fit(whole.pixels)), storage)
@@ -179,6 +228,10 @@ def _fitting(name: str, picture: Picture, fmt: Format) -> tuple[Picture, Callabl
 def _labelled(lost: Callable[[str], None], picture: Picture, fmt: Format, *, gray: bool) -> Metadata:
     """The metadata with a profile where values are not what they would be taken for, and the format can hold one."""
     metadata, colour, kind = picture.metadata, picture.colour, picture.pixels.dtype
+    if colour.data:
+        if kind.kind == "u" and not fmt.says_data(picture):
+            lost(f"{fmt} cannot say that its values are data; they are taken for sRGB")
+        return replace(metadata, icc=None)
     said = colours.in_profile(metadata.icc) if metadata.icc and picture.linear else None
     if said is not None and not said.linear:
         lost("the ICC profile is of encoded values, and these are light; it is left out")
@@ -213,16 +266,23 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
         metadata = replace(metadata, exif=exif.sized(metadata.exif, picture.width, picture.height))
     holds = fmt.keeps(picture.pixels.dtype)
     dropped = [key for key in _NAMES if getattr(metadata, key) and key not in holds]
-    names = [_NAMES[key] for key in dropped]
-    if metadata.exif and "exif" in dropped and exif.orientation(metadata.exif) != 1:
-        names[dropped.index("exif")] = "EXIF (with the orientation: it may be shown turned)"
+    names = _named(metadata, dropped)
     if metadata.attributes and "attributes" not in fmt.holds:
         # Chromaticities are stated in another way, or not needed.
         names += ["EXR header attributes"] * bool(metadata.attributes.keys() - {CHROMATICITIES})
         metadata = replace(metadata, attributes={})
+    if metadata.rest and not fmt.read_all:
+        names.append(f"channels {', '.join(metadata.rest.channels)}")
+        metadata = replace(metadata, rest=None)
+    if metadata.cards and "cards" not in fmt.holds:
+        world = any(card.startswith("CRVAL") for card in metadata.cards)
+        names += [*["world coordinates"] * world, f"FITS cards ({len(metadata.cards)})"]
+        metadata = replace(metadata, cards=())
     if names:
         lost(f"{fmt} cannot hold the {', '.join(names)}")
     metadata = _without(metadata, dropped)
+    if metadata.light:
+        metadata = replace(metadata, light=_fitted_light(lost, metadata.light, picture.colour))
     dropped = []
     if metadata.icc:
         misfit = {b"CMYK": "inks", b"GRAY": "" if gray else "gray"}.get(
@@ -241,6 +301,38 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
     return _without(metadata, misfits)
 
 
+def _fitted_light(lost: Callable[[str], None], light: HdrLight, colour: Colour) -> HdrLight | None:
+    """What is said of the light of a space: nothing but of PQ and HLG, and of new pixels only what is measured."""
+    if not is_hdr(colour):
+        lost(f"the {' and '.join(light.names)} are of PQ and HLG, and left out")
+        return None
+    if light.content and light.anew and not is_absolute(colour):
+        lost("the content light level is of pixels that have changed, and left out")
+        light = light._replace(content=())
+    return light if light.names else None
+
+
+def _named(metadata: Metadata, keys: Iterable[str]) -> list[str]:
+    """The names of some kinds of metadata, as messages say them."""
+    from . import exif
+
+    names: list[str] = []
+    for key in keys:
+        turned = key == "exif" and metadata.exif and exif.orientation(metadata.exif) != 1
+        if key == "light" and metadata.light:
+            names += metadata.light.names
+        elif key == "texts":
+            names += [f"text {text.key!r}" for text in metadata.texts]
+        else:
+            names.append("EXIF (with the orientation: it may be shown turned)" if turned else _NAMES[key])
+    return names
+
+
+def names_of(metadata: Metadata) -> list[str]:
+    """The names of all metadata but an ICC profile, as messages say them."""
+    return _named(metadata, (key for key in _NAMES if key != "icc" and getattr(metadata, key)))
+
+
 def _without(metadata: Metadata, kinds: Iterable[str]) -> Metadata:
-    nothing: dict[str, Any] = dict.fromkeys(kinds)
+    nothing: dict[str, Any] = {kind: () if kind == "texts" else None for kind in kinds}
     return replace(metadata, **nothing)

@@ -87,13 +87,13 @@ def count(path: str, kind: str | None) -> int:
 def nbytes(kind: str | None) -> Callable[[str], int]:
     """Returns what tells the bytes of the pixels in a file; ``kind`` is Pillow's name of the format."""
 
-    def found(path: str) -> int:
+    def bytes_in(path: str) -> int:
         with suppress(FileError), opened(path, kind) as image:
             each = _BYTES.get(image.mode, len(image.getbands()))
             return int(image.width * image.height * each)
         return 2 * os.path.getsize(path)  # of uncompressed kinds that Pillow does not know
 
-    return found
+    return bytes_in
 
 
 def animated(first: Picture, loop: int | None) -> dict[str, Any]:

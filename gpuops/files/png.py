@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ..errors import FileError
 from . import colours, threads
 from .formats.record import Method
+from .hdr_light import ContentMeter
 from .picture import Picture, Pixels
 from .read_errors import beginning
 
@@ -108,12 +109,27 @@ def writer(path: str, picture: Picture, method: Method | None) -> Iterator[Calla
         _chunk(file, b"IHDR", header)
         _ancillary(file, picture)
         filtered = picture.pixels.nbytes > _FEW_BYTES
-        yield _PngRows(file, picture.height, _coder(method), filtered=filtered).put
+        put, light = _rows(file, picture.height, _coder(method), filtered=filtered), picture.metadata.light
+        if light is None or not (light.anew and light.content):
+            yield put
+        else:
+            meter = ContentMeter(picture.colour, picture.pixels.dtype.name)
+
+            def measured(pixels: Pixels) -> None:
+                meter.add(pixels[:, :, :-1] if picture.alpha else pixels)
+                put(pixels)
+
+            yield measured
+            file.seek(len(SIGNATURE) + len(header) + 12)  # the chunk behind the header
+            _chunk(file, b"cLLI", light._replace(content=meter.content).png_chunks()[b"cLLI"])
+            file.seek(0, 2)
         _chunk(file, b"IEND", b"")
 
 
 def _ancillary(file: BinaryIO, picture: Picture) -> None:
     metadata = picture.metadata
+    for kind, data in metadata.light.png_chunks().items() if metadata.light else ():
+        _chunk(file, kind, data)
     chunks = colours.png_chunks(picture.colour, metadata.icc, gray=picture.channels < 3)
     for kind, data in chunks.items():
         _chunk(file, kind, data)
@@ -123,6 +139,8 @@ def _ancillary(file: BinaryIO, picture: Picture) -> None:
         _chunk(file, b"pHYs", struct.pack(">IIB", *per_metre, 1))
     if metadata.exif:
         _chunk(file, b"eXIf", metadata.exif)
+    for text in metadata.texts:
+        _chunk(file, *text)
     if metadata.xmp:
         _chunk(file, b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + metadata.xmp)
 
@@ -146,49 +164,43 @@ def _coder(method: Method | None) -> Coder:
     return lambda: zlib.compressobj(level, zlib.DEFLATED, -15)
 
 
-class _PngRows:
-    """The rows of a picture of this height on their way to a file; ``filtered``: filters are chosen for them."""
+def _rows(file: BinaryIO, height: int, coder: Coder, *, filtered: bool) -> Callable[[Pixels], None]:
+    """A function that takes rows of a picture of this height to a file; ``filtered``: filters are chosen for them."""
+    done, adler = 0, 1
+    above: Pixels | None = None  # the last row so far
 
-    def __init__(self, file: BinaryIO, height: int, coder: Coder, *, filtered: bool) -> None:
-        self._file, self._height, self._coder, self._filtered = file, height, coder, filtered
-        self._done = 0
-        self._above: Pixels | None = None  # the last row so far
-        self._adler = 1
-
-    def put(self, pixels: Pixels) -> None:
+    def put(pixels: Pixels) -> None:
         """Writes rows; the last ones of the picture end the stream."""
         from isal import isal_zlib
 
-        count, row_bytes, before, above = len(pixels), pixels[0].nbytes, self._done, self._above
-        rows = max(1, min(count, _STRIP_BYTES // row_bytes))
+        nonlocal done, adler, above
+        count = len(pixels)
+        rows = max(1, min(count, _STRIP_BYTES // pixels[0].nbytes))
 
         def encode(strip: tuple[int, int]) -> tuple[tuple[bytes, ...], int, int]:
             """One strip: its deflated bytes in parts, the Adler-32 sum of the filtered bytes, and their number."""
             start, kind = strip
             stop = min(start + rows, count)
-            filtered = filter_rows(pixels, start, stop, kind, above)
-            flat = filtered.reshape(-1)
-            compressor = self._coder()
-            last = before + stop >= self._height
-            flush = zlib.Z_FINISH if last else zlib.Z_FULL_FLUSH
-            head = b"\x78\x01" if before + start == 0 else b""
-            return (
-                (head, compressor.compress(flat), compressor.flush(flush)),
-                isal_zlib.adler32(flat),
-                flat.size,
-            )
+            flat = filter_rows(pixels, start, stop, kind, above).reshape(-1)
+            compressor = coder()
+            flush = zlib.Z_FINISH if done + stop >= height else zlib.Z_FULL_FLUSH
+            head = b"\x78\x01" if done + start == 0 else b""
+            parts = head, compressor.compress(flat), compressor.flush(flush)
+            return parts, isal_zlib.adler32(flat), flat.size
 
         starts = range(0, count, rows)
-        kinds = best_filters(pixels, rows, above) if self._filtered else repeat(0, len(starts))
+        kinds = best_filters(pixels, rows, above) if filtered else repeat(0, len(starts))
         strips = zip(starts, kinds, strict=True)
         coded = threads.in_order if rows < count else map  # one strip needs no thread
         for data, strip_adler, size in coded(encode, strips):
-            self._adler = _combine(self._adler, strip_adler, size)
-            _chunk(self._file, b"IDAT", *data)
-        self._done += count
-        self._above = pixels[-1:].copy()
-        if self._done >= self._height:
-            _chunk(self._file, b"IDAT", struct.pack(">I", self._adler))
+            adler = _combine(adler, strip_adler, size)
+            _chunk(file, b"IDAT", *data)
+        done += count
+        above = pixels[-1:].copy()
+        if done >= height:
+            _chunk(file, b"IDAT", struct.pack(">I", adler))
+
+    return put
 
 
 def _combine(first: int, second: int, length: int) -> int:
@@ -253,14 +265,14 @@ def _least(rows: Bytes, above: Bytes, step: int, strips: int) -> list[int]:
     """The filter types with the least entropy, for each of so many strips, all of the same number of rows."""
     out, scratch = np.empty_like(rows), _scratch(rows, step)
     codes = 256 * np.arange(strips)[:, None]  # the first one of each strip
-    found = []
+    costs = []
     for kind, handicap in enumerate(_HANDICAPS):
         _filter(kind, rows, above, step, out, scratch)
         counts = np.bincount((out.reshape(strips, -1) + codes).reshape(-1), minlength=256 * strips)
         counts = counts.reshape(strips, 256)
         bits = np.log2(out.size // strips / np.maximum(counts, 1))
-        found.append(handicap * np.sum(counts * bits, axis=1))
-    least: list[int] = np.argmin(found, axis=0).tolist()
+        costs.append(handicap * np.sum(counts * bits, axis=1))
+    least: list[int] = np.argmin(costs, axis=0).tolist()
     return least
 
 

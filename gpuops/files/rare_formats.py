@@ -7,7 +7,7 @@ Pillow's formats those are left out that start a program (EPS) or only name what
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -37,11 +37,9 @@ def format_in(path: str) -> Format | None:
     """The format of a file that is read so; None for others."""
     if _is_spe(path):
         return replace(_OTHER, name="SPE", nbytes=file_size)
-    try:
-        with pillow.opened(path) as image:
-            return replace(_OTHER, name=image.format) if image.format in _FORMATS.split() else None
-    except FileError:
-        return None
+    with suppress(FileError), pillow.opened(path) as image:
+        return replace(_OTHER, name=image.format) if image.format in _FORMATS.split() else None
+    return None
 
 
 def _is_spe(path: str) -> bool:

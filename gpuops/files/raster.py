@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ..errors import FileError
 from ..notes import note
 from ..pixels.colour import SRGB
-from . import colours, containers, inks, oiio, pillow
+from . import colours, containers, oiio, pillow, samples
 from .formats.record import LayerId
 from .picture import Inks, Picture, Pixels, unread, upright
-from .samples import straight
 from .strips import COPIES, NeedsWholeFile, RowsOf
 
 #: The difference from 1 within which a pixel counts as square.
@@ -23,46 +22,41 @@ _ASPECT_TOLERANCE = 1e-4
 #: Floats made of 8-bit inks take at most this many times the bytes of these.
 _MOST_OF_INKS = 4
 
-Own = TypeVar("Own", bound="Page")
-
 
 @dataclass(frozen=True)
 class Page:
     """A picture of a file that is open, before its pixels are read. Formats have pages of their own where they differ.
 
-    ``names`` of the file's pictures, and the ``index`` of this one. ``first``: nobody has chosen one, and it is read.
+    ``layer``: the chosen one, None where nobody has chosen. ``names`` of the file's pictures, and the ``index`` of this
+    one. Raises FileError where the file has none of such a name.
     """
 
     path: str
     extras: containers.Extras
     spec: Any
-    names: tuple[str, ...]
-    index: int
-    first: bool
+    layer: LayerId = None
+    names: tuple[str, ...] = ("0",)
+    index: int = field(init=False)
 
-    @classmethod
-    def of(
-        cls: type[Own],
-        path: str,
-        extras: containers.Extras,
-        spec: Any,
-        layer: LayerId,
-        names: tuple[str, ...] = ("0",),
-    ) -> Own:
-        """The page of a layer; a FileError where the file has none of such a name."""
-        return cls(path, extras, spec, names, number(path, layer, names), layer is None)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "index", number(self.path, self.layer, self.names))
 
     @cached_property
     def inks(self) -> Inks | None:
         """The inks of a CMYK file."""
         if not oiio.is_of_inks(self.spec):
             return None
-        return inks.inks_of(self.path, oiio.icc_of(self.spec), str(self.spec.format))
+        return samples.inks_of(self.path, oiio.icc_of(self.spec), str(self.spec.format))
 
     @property
     def by_profile(self) -> bool:
         """Whether colours are made of inks by a profile."""
         return self.inks is not None and self.inks.profile is not None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the samples, as they are given."""
+        return np.dtype(oiio.DTYPES[str(self.spec.format)])
 
     @property
     def nbytes(self) -> int:
@@ -118,8 +112,8 @@ class Page:
     def picture(self, pixels: Pixels) -> Picture:
         """Returns the picture with these samples."""
         pixels = upright(pixels, self.extras.orientation)
-        found, finished = self.described(pixels.shape, pixels.dtype)
-        return replace(found, pixels=finished(pixels))
+        picture, finished = self.described(pixels.shape, pixels.dtype)
+        return replace(picture, pixels=finished(pixels))
 
     def described(
         self, shape: tuple[int, ...], dtype: np.dtype[Any]
@@ -127,36 +121,39 @@ class Page:
         """Returns a picture of samples of this shape without them, and what makes its pixels of them, row by row."""
         path, spec, extras = self.path, self.spec, self.extras
         unused = list(extras.unused)
-        found_inks = self.inks if shape[2] >= inks.CMYK else None  # the decoder may have made RGB of a JPEG's
-        if found_inks is None:
+        pixel_inks = (
+            self.inks if shape[2] >= samples.CMYK else None
+        )  # the decoder may have made RGB of a JPEG's
+        if pixel_inks is None:
             visible, place, associated = self.alpha(shape[2])
         else:
-            visible, place, associated = inks.CMYK, *self.alpha_of_inks()
+            visible, place, associated = samples.CMYK, *self.alpha_of_inks()
         kept = _kept(path, shape[2], visible, place)
-        icc, found, size = self.icc, extras.colours, oiio.resolution(spec)
+        icc, stated, size = self.icc, extras.colours, oiio.resolution(spec)
         if self.inks is not None:
-            icc, found = None, colours.Found(SRGB)
+            icc, stated = None, colours.StatedColour(SRGB)
         elif icc and icc[16:20] == b"CMYK":  # which is not kept beside RGB
-            found, icc = found or colours.of_profile(icc, gray=len(kept) < 3), None
-        channels = len(kept) - (found_inks is not None)
+            stated, icc = stated or colours.of_profile(icc, gray=len(kept) < 3), None
+        channels = len(kept) - (pixel_inks is not None)
         pixels = unread((*shape[:2], channels), np.dtype(np.float32) if self.by_profile else dtype)
-        picture = colours.picture(path, pixels, icc, extras.exif, extras.xmp, size, found=found)
+        picture = colours.picture(path, pixels, icc, extras.exif, extras.xmp, size, stated=stated)
+        picture = replace(picture, metadata=replace(picture.metadata, light=extras.light, texts=extras.texts))
         if not size:
             unused += self.size_without_unit()
         several = len(self.names) > 1
-        unused += self.said_of_several() if several and self.first else self.said_of_one()
+        unused += self.said_of_several() if several and self.layer is None else self.said_of_one()
         if unused:
             note(f"{path}: is read without its {', '.join(unused)}")
 
         def finished(pixels: Pixels) -> Pixels:
             if kept != [*range(shape[2])]:
                 pixels = np.ascontiguousarray(pixels[:, :, kept])
-            pixels = straight(pixels) if associated else pixels
-            return pixels if found_inks is None else inks.rgb(pixels, found_inks.profile)
+            pixels = samples.straight(pixels) if associated else pixels
+            return pixels if pixel_inks is None else samples.rgb_of_inks(pixels, pixel_inks.profile)
 
         return replace(
             picture,
-            associated=associated and found_inks is None,  # inks under alpha 0 are no light of their own
+            associated=associated and pixel_inks is None,  # inks under alpha 0 are no light of their own
             inks=self.inks,
             layer=self.names[self.index] if several else "",
             layers=self.names if several else (),
@@ -178,8 +175,7 @@ def by_rows(
         if reason := page.obstacle():
             raise NeedsWholeFile(reason, page.nbytes)
         page.check()
-        kind = np.dtype(oiio.DTYPES[str(spec.format)])
-        picture, finished = page.described((spec.height, spec.width, spec.nchannels), kind)
+        picture, finished = page.described((spec.height, spec.width, spec.nchannels), page.dtype)
 
     return picture, lambda path, count: map(finished, page.rows(path, count)), page.together
 
@@ -191,8 +187,9 @@ def frame(path: str, kind: str, layer: str | int, extras: containers.Extras) -> 
     if extras.colours is None:
         with oiio.Reader(path) as file:
             icc = oiio.icc_of(file.spec())
-    found = colours.picture(path, pixels, icc, extras.exif, extras.xmp, found=extras.colours)
-    return replace(found, layer=str(layer), layers=tuple(map(str, range(count))))
+    picture = colours.picture(path, pixels, icc, extras.exif, extras.xmp, stated=extras.colours)
+    picture = replace(picture, metadata=replace(picture.metadata, light=extras.light, texts=extras.texts))
+    return replace(picture, layer=str(layer), layers=tuple(map(str, range(count))))
 
 
 def number(path: str, layer: LayerId, names: tuple[str, ...] = ("0",)) -> int:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,8 @@ from ..process import standard_error
 
 #: What libraries say, in lower case, of undamaged files of a kind that they cannot decode.
 _KINDS = (
-    "support",
-    "implemented",
-    "configured",
-    "cannot handle",
-    "sampleformat",
-    "invalid bits",
-    "pixel format",
-)
+    "support", "implemented", "configured", "cannot handle", "sampleformat", "invalid bits", "pixel format",
+)  # fmt: skip
 #: How pointers of Git LFS begin: small texts that stand in a working tree for files that were not fetched.
 _STARTS = (b"version https://git-lfs.github.com/spec/", b"version https://hawser.github.com/spec/")
 
@@ -131,3 +126,16 @@ def chosen(path: str, layer: str | int, count: int, several: str = "frames", one
         what = f"{several[:-1]} {layer}" if str(layer).isdecimal() else f"layer {layer!r}"
         raise FileError(f"{path}: has no {what}; it has {have}")
     return int(layer)
+
+
+#: The extra that brings each module.
+_EXTRAS = {"av": "video", "pillow_heif": "formats", "rawpy": "raw"}
+
+
+def needed(module: str, path: str, what: str) -> Any:
+    """The module, which reading or writing ``what`` needs; a FileError that says how to get it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.replace("_", "-")
+        raise FileError(f"{path}: {what} needs {package}: pip install 'clpix[{_EXTRAS[module]}]'") from None

@@ -1,17 +1,31 @@
-"""What samples stand for: any number of bits, straight or associated alpha, and light within a format's range.
+"""What samples stand for: any number of bits, straight or associated alpha, light within a format's range, or inks.
 
 Pictures have straight alpha here, and EXR and some TIFF files associated alpha, by which colours are multiplied.
+CMYK pictures become RGB: by their ICC profile, or by a formula where there is none. A profile's tables give sRGB
+signals as floats, so that colours beyond sRGB are kept.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from .picture import Picture, Pixels
+from ..notes import note
+from ..pixels.curves import srgb_signal
+from ..pixels.primaries import D50_XYZ, ColourError, to_rec709
+from . import icc, threads
+from .picture import Inks, Picture, Pixels, filled, in_blocks
 
 Float = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 # The share of the brightest value below which negative values are only rounding.
 _ROUNDING = 1e-6
+#: The samples of a pixel: cyan, magenta, yellow and black.
+CMYK = 4
+#: Pixels that are converted at a time.
+_AT_ONCE = 1 << 15
+#: Linear Rec. 709 light of CIE XYZ under D50.
+_TO_LIGHT = np.reshape(to_rec709(np.eye(3), D50_XYZ), (3, 3))
 
 
 def full_range(samples: Pixels, bits: int) -> Pixels:
@@ -98,3 +112,46 @@ def coloured(pixels: Pixels) -> Pixels:
     if pixels.shape[2] > 2:
         return pixels
     return np.concatenate((pixels[:, :, :1],) * 3 + (pixels[:, :, 1:],), axis=2)
+
+
+# Inks ----------------------------------------------------------------------------------------------
+
+
+def inks_of(path: str, profile: bytes | None, depth: str) -> Inks:
+    """What is known of a CMYK file's inks. Where no profile tells their colours, a note says so."""
+    trouble = "without an ICC profile"
+    if profile:
+        try:
+            icc.check_for_inks(profile)
+            return Inks(depth, profile)
+        except ColourError as error:
+            trouble = f"and its ICC profile {error}"
+    note(f"{path}: is CMYK {trouble}; colours are taken as (1 − ink)(1 − black) of sRGB")
+    return Inks(depth)
+
+
+def rgb_of_inks(pixels: Pixels, profile: bytes | None) -> Pixels:
+    """RGB of inks (rows, columns, 4) of 8 or 16 bits, of which 0 is none, and of alpha that may be behind them.
+
+    By a profile it is float32: sRGB signals, negative and above 1 where colours are beyond sRGB, and alpha as a
+    fraction. Without one samples stay what they are.
+    """
+    colours = pixels.shape[2] - 1  # one less than inks, with alpha or without
+    result = np.empty((*pixels.shape[:2], colours), pixels.dtype if profile is None else np.float32)
+    rows = max(1, _AT_ONCE // pixels.shape[1])
+    convert = _by_formula if profile is None else partial(_by_profile, profile=profile)
+    return filled(result, threads.in_order(convert, in_blocks(pixels, rows)))
+
+
+def _by_profile(pixels: Pixels, profile: bytes) -> Pixels:
+    fractions = pixels / np.iinfo(pixels.dtype).max
+    xyz = icc.evaluated(profile, np.ascontiguousarray(fractions[..., :CMYK]), "cmyk")
+    signal = srgb_signal((xyz @ _TO_LIGHT.T).astype(np.float32))
+    return np.concatenate((signal, fractions[..., CMYK:].astype(np.float32)), axis=2)
+
+
+def _by_formula(pixels: Pixels) -> Pixels:
+    most = np.iinfo(pixels.dtype).max
+    left = (most - pixels[..., :CMYK]).astype(np.uint32)
+    colours = ((left[..., :3] * left[..., 3:] + most // 2) // most).astype(pixels.dtype)
+    return np.concatenate((colours, pixels[..., CMYK:]), axis=2)

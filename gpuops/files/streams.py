@@ -59,11 +59,7 @@ def with_text_name(path: str) -> Iterator[str]:
 
 def is_text(path: str) -> bool:
     """Whether a name's bytes are UTF-8."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return path.encode(errors="ignore").decode() == path
 
 
 def printable(text: str) -> str:
@@ -91,11 +87,11 @@ def to_stream(stream: BinaryIO, extension: str) -> Iterator[str]:
 @contextmanager
 def called(path: str, name: str) -> Iterator[None]:
     """Makes errors and notes that name a temporary file name what it stands for instead."""
-    found: list[str] = []
+    texts: list[str] = []
     try:
-        with notes.to(found.append):
+        with notes.to(texts.append):
             yield
     except FileError as error:
         raise FileError(str(error).replace(path, name)) from None
-    for text in found:
+    for text in texts:
         notes.note(type(text)(text.replace(path, name)))

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
 
 from .. import notes
-from .picture import Picture, Pixels
+from ..params.moves import Frame
+from .canvas import Canvas, framed
+from .picture import Picture, Pixels, filled, in_blocks, unread
 from .read_errors import reading
 from .streams import with_text_name
 
@@ -38,7 +43,7 @@ class Strips:
     Attributes
     ----------
     picture : Picture
-        All but its pixels: an array without memory stands for them.
+        All but its pixels, for which an array without memory stands, unless they are ``in_memory``.
     rows : callable
         ``(count)`` → iterator over arrays (rows, width, channels) from the top on, of about ``count`` rows each.
     least : int
@@ -58,12 +63,29 @@ class Strips:
     @classmethod
     def of(cls, picture: Picture) -> Strips:
         """Returns the rows of a picture that is in memory."""
+        return cls(picture, partial(in_blocks, picture.pixels), in_memory=True)
+
+    def on(self, frame: Frame, name: str = "a picture") -> Strips:
+        """Returns the picture on another data window of its display window. Raises what :class:`Canvas` does."""
+        picture = self.picture
+        if picture.frame == frame:
+            return self
+        shape = frame.rows, frame.columns, picture.channels
+        header = framed(replace(picture, pixels=unread(shape, picture.pixels.dtype)), frame)
+        if self.in_memory:
+            blocks = Canvas(picture.frame, frame, name).laid(iter((picture.pixels,)))
+            return Strips.of(replace(header, pixels=filled(np.empty(shape, picture.pixels.dtype), blocks)))
 
         def rows(count: int) -> Iterator[Pixels]:
-            for start in range(0, picture.height, count):
-                yield picture.pixels[start : start + count]
+            return Canvas(picture.frame, frame, name).laid(self.rows(count))
 
-        return cls(picture, rows, in_memory=True)
+        return Strips(header, rows, self.least, self.said)
+
+    def tell(self) -> Strips:
+        """Notes what is ``said``, once it is known that the file is read by rows, and returns the rows."""
+        for text in self.said:
+            notes.note(text)
+        return self
 
 
 def open_rows(path: str, layer: str | int | None, most: int, *, strict: bool = False) -> Strips | None:
@@ -86,13 +108,40 @@ def open_rows(path: str, layer: str | int | None, most: int, *, strict: bool = F
         return None
     said: list[str] = []
     with notes.to(said.append), reading(path), with_text_name(path) as text:
-        found = fmt.read_rows(text, layer, most)
-    if found is None:
+        opened = fmt.read_rows(text, layer, most)
+    if opened is None:
         return None
-    picture, rows_of, least = found
+    picture, rows_of, least = opened
 
     def rows(count: int) -> Iterator[Pixels]:
         with reading(path), with_text_name(path) as text:
             yield from rows_of(text, count)
 
     return Strips(picture, rows, least, tuple(said))
+
+
+class Window:
+    """The rows of a source that are still needed.
+
+    Attributes
+    ----------
+    first : int
+        The first row that is there.
+    """
+
+    def __init__(self, source: Iterator[Pixels]) -> None:
+        self.first = 0
+        self._source = source
+        self._held: Pixels = np.empty(0)
+
+    def rows(self, first: int, end: int) -> Pixels:
+        """Returns rows, none of which comes before those of the last time."""
+        blocks, at = [self._held[first - self.first :]], self.first + len(self._held)
+        while at < end:
+            block = next(self._source)
+            at += len(block)
+            blocks = [*blocks, block] if at > first else []
+        parts = [block for block in blocks if len(block)]
+        held = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        self.first, self._held = first, held[len(held) - (at - first) :]
+        return self._held[: end - first]

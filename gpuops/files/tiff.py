@@ -5,14 +5,17 @@ Strips are compressed by imagecodecs where somebody asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import shutil
+import struct
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from . import exif, threads
+from ..errors import FileError
+from . import exif, stacks, threads
 from .formats.record import Method
 from .picture import Picture, Pixels
 from .read_errors import parsing, quiet_tifffile
@@ -22,7 +25,7 @@ _TILED = 1 << 30
 # Rows and columns of a tile.
 _SIDE = 256
 # Bytes from which on tifffile writes BigTIFF.
-_BIG = 2**32 - 2**25
+BIG = 2**32 - 2**25
 # Bytes of a strip that is compressed, about.
 _STRIP = 1 << 18
 # Bytes of strips and tiles that are read at a time, before they are decoded.
@@ -31,14 +34,10 @@ _AHEAD = 1 << 24
 _COMPRESSIONS = {"lzw": "lzw", "deflate": "adobe_deflate", "zstd": "zstd", "packbits": "packbits"}
 # Compressions that gain by a predictor: differences between neighbours in place of values (TIFF 6.0, section 14).
 _PREDICTED = ("lzw", "deflate", "zstd")
+# The tags of where strips and tiles are.
+_PLACES = (273, 324)
 # tifffile's names of the units of resolutions.
 _UNITS = {"in": "inch", "cm": "centimeter"}
-
-
-def can_hold_exif(picture: Picture) -> bool:
-    """Whether EXIF and XMP can be added: only to classic TIFF files, and EXIF only if it can be understood."""
-    exif_block = picture.metadata.exif
-    return picture.pixels.nbytes < _BIG and (exif_block is None or exif.lost_in_tiff(exif_block) is not None)
 
 
 def read_samples(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:
@@ -46,40 +45,36 @@ def read_samples(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:
 
     Where the file has no strips or tiles they are 0, or what the tag GDAL_NODATA says.
     """
-    with parsing(path), quiet_tifffile().TiffFile(path) as file:
-        found = file.pages[page].aspage()
-        height, width, channels = shape
-        planes = channels if found.planarconfig == 2 else 1
-        samples = np.full((planes, height, width, channels // planes), found.nodata, found.dtype)
-        # unsorted, tifffile to 2026.3 takes others for those that the file lacks
-        parts = found.segments(maxworkers=threads.count(), buffersize=_AHEAD, sort=True)
-        for segment, (plane, _, top, left, _), _ in parts:
-            _put(segment, samples[plane, top:, left:])
-    return samples[0] if planes == 1 else np.ascontiguousarray(samples[..., 0].transpose(1, 2, 0))
-
-
-def _put(segment: Pixels | None, place: Pixels) -> None:
-    """Puts a strip or a tile where it belongs, as far as there is room; the file may lack it."""
-    if segment is not None:
-        part = place[: segment.shape[1], : segment.shape[2]]
-        part[:] = segment[0, : part.shape[0], : part.shape[1]]
+    return next(read_rows(path, page, shape, shape[0]))
 
 
 def read_rows(path: str, page: int, shape: tuple[int, int, int], count: int) -> Iterator[Pixels]:
-    """Gives what :func:`read_samples` returns, about ``count`` rows at a time: whole strips, or rows of tiles."""
+    """Gives what :func:`read_samples` returns, about ``count`` rows at a time: whole strips, or rows of tiles.
+
+    Planes that follow each other, and files that lack parts, come as a whole only.
+    """
     height, width, channels = shape
     with parsing(path), quiet_tifffile().TiffFile(path) as file:
-        found = file.pages[page].aspage()
-        least = found.tilelength if found.is_tiled else found.rowsperstrip
-        at_once = least * max(1, count // least)
-        first, rows = 0, np.empty((0, width, channels), found.dtype)
-        for segment, (_, _, top, left, _), _ in found.segments(maxworkers=threads.count(), buffersize=_AHEAD):
-            if top >= first + len(rows):
-                if len(rows):
-                    yield rows
-                first, rows = top, np.zeros((min(at_once, height - top), width, channels), found.dtype)
-            _put(segment, rows[top - first :, left:])
-        yield rows
+        image = file.pages[page].aspage()
+        planes = channels if image.planarconfig == 2 else 1
+        least = min(height, image.tilelength if image.is_tiled else image.rowsperstrip)
+        at_once = height if count >= height else least * max(1, count // least)
+
+        def empty(top: int) -> Pixels:
+            rows = planes, min(at_once, height - top), width, channels // planes
+            return np.full(rows, image.nodata, image.dtype)
+
+        first, rows = 0, empty(0)
+        # unsorted, tifffile to 2026.3 takes others for those that the file lacks
+        parts = image.segments(maxworkers=threads.count(), buffersize=_AHEAD, sort=count >= height)
+        for segment, (plane, _, top, left, _), _ in parts:
+            if top >= first + rows.shape[1]:
+                yield rows[0]
+                first, rows = top, empty(top)
+            if segment is not None:
+                place = rows[plane, top - first :, left:][: segment.shape[1], : segment.shape[2]]
+                place[:] = segment[0, : place.shape[0], : place.shape[1]]
+        yield rows[0] if planes == 1 else np.ascontiguousarray(rows[..., 0].transpose(1, 2, 0))
 
 
 @contextmanager
@@ -105,12 +100,59 @@ def writer(path: str, picture: Picture, method: Method | None) -> Iterator[Calla
     if metadata.resolution:
         x, y, unit = metadata.resolution
         options |= {"resolution": (x, y), "resolutionunit": _UNITS[unit]}
+    elif metadata.spacing:
+        options |= {"resolution": metadata.spacing, "resolutionunit": "none"}
     layout = _as_it_is if method.name == "none" else partial(_compressed, method=method)
     with layout(path, picture, options) as taking:
         yield taking
     if metadata.exif or metadata.xmp:
+        block = (
+            stacks.described(metadata.exif, picture.pixels.shape, picture.pixels.dtype)
+            if metadata.exif
+            else None
+        )
         with open(path, "r+b") as file:
-            exif.into_tiff(file, metadata.exif, metadata.xmp)
+            exif.into_tiff(file, block, metadata.xmp)
+
+
+def join(path: str, pages: Sequence[str], source: str) -> None:
+    """Writes one file of pages, each of which is a file of :func:`writer`; ``source``: the file whose pages they were,
+    all of them, or "".
+
+    Raises FileError where that is too large for a classic TIFF file.
+    """
+    whole = stacks.text_of(exif.tags_of_page(source, 0)) if source else ""  # type: ignore[arg-type]
+    with open(path, "wb") as out:
+        out.write(b"II*\0" + bytes(4))
+        link = 4
+        for page in pages:
+            with open(page, "rb") as file:
+                structure = exif.Structure(file)
+                directory, _ = structure.tree(structure.first, exif.POINTERS)
+                base = out.tell()
+                file.seek(0)
+                shutil.copyfileobj(file, out)
+            out.write(bytes(out.tell() % 2))
+            at = out.tell()
+            if structure.big or at >= BIG:
+                raise FileError(
+                    f"{path}: its pages take more than 4 GB: write them to files of their own, as {{frame}}.tif"
+                )
+            for tag in _PLACES:
+                if isinstance(places := directory.get(tag), exif.Entry):
+                    moved = [place + base for place in places.integers()]
+                    directory[tag] = exif.Entry(4, len(moved), struct.pack(f"<{len(moved)}I", *moved))
+            if link == 4 and (text := stacks.text_of(directory)):
+                with quiet_tifffile().TiffFile(page) as known:
+                    first = known.pages[0]
+                    shape = first.imagelength, first.imagewidth, first.samplesperpixel
+                stacks.with_text(directory, stacks.written(text, shape, first.dtype, len(pages), whole))
+            out.write(exif.laid_out(directory, at))
+            end = out.tell()
+            out.seek(link)
+            out.write(struct.pack("<I", at))
+            link = at + 2 + 12 * len(directory)
+            out.seek(end + end % 2)
 
 
 @contextmanager
@@ -131,7 +173,7 @@ def _as_it_is(path: str, picture: Picture, options: dict[str, Any]) -> Iterator[
 
     with open(path, "r+b") as file:
         file.seek(start)
-        yield _RowGroups(_SIDE, picture.height, append_tiles).put if tiled else append
+        yield _by_groups(_SIDE, picture.height, append_tiles) if tiled else append
 
 
 @contextmanager
@@ -149,7 +191,7 @@ def _compressed(
         compression=_COMPRESSIONS[method.name],
         predictor=predictor,
         rowsperstrip=rows,
-        bigtiff=picture.pixels.nbytes >= _BIG,
+        bigtiff=picture.pixels.nbytes >= BIG,
         **options,
     )
     starts: list[int] = []
@@ -163,7 +205,7 @@ def _compressed(
 
     with open(path, "r+b") as file:
         file.seek(0, 2)
-        yield _RowGroups(rows, picture.height, append).put
+        yield _by_groups(rows, picture.height, append)
     with quiet_tifffile().TiffFile(path, mode="r+") as written:
         tags = written.pages[0].tags
         kind = "Q" if written.is_bigtiff else "I"
@@ -175,36 +217,31 @@ def _coded(rows: Pixels, method: Method, predictor: int) -> bytes:
     """A strip as the file has it."""
     import imagecodecs
 
+    encode = getattr(imagecodecs, f"{'zlib' if method.name == 'deflate' else method.name}_encode")
     rows = np.ascontiguousarray(rows, rows.dtype.newbyteorder("<"))
-    if predictor == 2:
-        rows = imagecodecs.delta_encode(rows, axis=1)
-    elif predictor == 3:
-        rows = imagecodecs.floatpred_encode(rows, axis=1)
+    if predictor > 1:
+        rows = quiet_tifffile().TIFF.PREDICTORS[predictor](rows, axis=1)
     data = rows.tobytes()
     if method.name == "packbits":  # runs end with the row
         row = rows[0].nbytes
-        return b"".join(imagecodecs.packbits_encode(data[at : at + row]) for at in range(0, len(data), row))
-    coders = {
-        "lzw": imagecodecs.lzw_encode,
-        "deflate": imagecodecs.zlib_encode,
-        "zstd": imagecodecs.zstd_encode,
-    }
-    return bytes(coders[method.name](data, **({} if method.level < 0 else {"level": method.level})))
+        return b"".join(encode(data[at : at + row]) for at in range(0, len(data), row))
+    return bytes(encode(data, **({} if method.level < 0 else {"level": method.level})))
 
 
-class _RowGroups:
-    """The rows of a picture of a height, on their way to strips, or rows of tiles, of so many rows each."""
+def _by_groups(rows: int, height: int, write: Callable[[Iterator[Pixels]], None]) -> Callable[[Pixels], None]:
+    """A function that takes rows of a picture of a height to strips, or rows of tiles, of so many rows each.
 
-    def __init__(self, rows: int, height: int, write: Callable[[Iterator[Pixels]], None]) -> None:
-        self._rows, self._height, self._write = rows, height, write
-        self._left: Pixels | None = None  # those that do not fill a group yet
-        self._done = 0
+    It writes rows as soon as they fill groups; the last group may have fewer.
+    """
+    left: list[Pixels] = []  # those that do not fill a group yet
+    done = 0
 
-    def put(self, pixels: Pixels) -> None:
-        """Writes rows as soon as they fill groups; the last group may have fewer."""
-        self._done += len(pixels)
-        if self._left is not None:
-            pixels = np.concatenate((self._left, pixels))
-        whole = len(pixels) if self._done == self._height else len(pixels) // self._rows * self._rows
-        self._write(pixels[at : min(at + self._rows, whole)] for at in range(0, whole, self._rows))
-        self._left = pixels[whole:].copy() if whole < len(pixels) else None
+    def put(pixels: Pixels) -> None:
+        nonlocal left, done
+        done += len(pixels)
+        pixels = np.concatenate((*left, pixels)) if left else pixels
+        whole = len(pixels) if done == height else len(pixels) // rows * rows
+        write(pixels[at : min(at + rows, whole)] for at in range(0, whole, rows))
+        left = [pixels[whole:].copy()] * (whole < len(pixels))
+
+    return put

@@ -13,17 +13,14 @@ import numpy as np
 
 from ..errors import FileError
 from ..notes import note
-from .extras import needed
+from . import video
 from .output import atomic
 from .picture import Picture, Pixels
-from .video import LAYOUTS, Frames, for_swscale, opened
-from .video_tags import FULL, HDR, LIMITED, MATRICES, USUAL, WRITTEN, mastering
+from .read_errors import needed
 
 #: The codec of 8 bits of each container, the largest number of its quality scale (CRF, where 0 is best), its options.
 CODECS: dict[str, tuple[str, int, dict[str, str]]] = {
-    ".mp4": ("libx264", 51, {}),
-    ".mov": ("libx264", 51, {}),
-    ".mkv": ("libx264", 51, {}),
+    **dict.fromkeys((".mp4", ".mov", ".mkv"), ("libx264", 51, {})),
     ".webm": ("libvpx-vp9", 63, {"b": "0", "row-mt": "1"}),
 }
 #: The same for 10 bits, where there is such a codec.
@@ -62,7 +59,7 @@ class Coding:
     Attributes
     ----------
     space : str, optional
-        The name of its colour space, one of :data:`~gpuops.files.video_tags.WRITTEN`. None: SDR, as the source where
+        The name of its colour space, one of :data:`~gpuops.files.video.WRITTEN`. None: SDR, as the source where
         that is SDR of BT.601 or BT.709.
     deep : bool
         Whether it has 10 bits, and pictures 16, rather than 8.
@@ -86,7 +83,7 @@ def copied(source: str, target: str, coding: Coding, *, overwrite: bool = False)
     """
     av = needed("av", source, "video")
     with atomic(target, overwrite=overwrite) as temporary, ExitStack() as stack:
-        frames = stack.enter_context(opened(source))
+        frames = stack.enter_context(video.opened(source))
         try:
             # Matroska would have random numbers.
             plain = {"fflags": "+bitexact"}
@@ -107,12 +104,12 @@ def copied(source: str, target: str, coding: Coding, *, overwrite: bool = False)
 class Copy:
     """A video on its way: pictures are encoded when they are added."""
 
-    def __init__(self, frames: Frames, target: str, writer: Any, coding: Coding) -> None:
+    def __init__(self, frames: video.Frames, target: str, writer: Any, coding: Coding) -> None:
         self.frames, self._target, self._writer, self._coding = frames, target, writer, coding
         extension = os.path.splitext(target)[1].lower()
         self._tags, self._range = frames.tags, frames.range
         if coding.space is not None or frames.space is not None:
-            self._tags, self._range = WRITTEN[coding.space] if coding.space else USUAL, "MPEG"
+            self._tags, self._range = video.WRITTEN[coding.space] if coding.space else video.USUAL, "MPEG"
         name, most, options = (DEEP if coding.deep else CODECS)[extension]
         crf = str(round(most * (100 - (coding.quality or USUAL_QUALITY)) / 100))
         self._out = writer.add_stream(name, rate=frames.video.average_rate, options={"crf": crf, **options})
@@ -131,12 +128,12 @@ class Copy:
             writer.set_chapters(frames.reader.chapters())
             self._describe(self._out, frames.video)
         self._waiting: list[Any] = []
-        self._count, self._had_alpha = 0, False
+        self._count = 0
 
     def _warn(self, left: list[str], *, deep_is_written: bool) -> None:
         """Warns of what the copy lacks of the source."""
         frames, coding = self.frames, self._coding
-        sdr = frames.space in HDR and coding.space not in HDR
+        sdr = frames.space in video.HDR and coding.space not in video.HDR
         lost = None
         if frames.deep and not coding.deep:
             lost = f"has 8 bits{' and SDR' if sdr else ''}, and {frames.source} has 10"
@@ -158,9 +155,7 @@ class Copy:
             raise FileError(
                 f"{self._target}: cannot hold the {stream.type} of {self.frames.source} ({name}): name an .mkv"
             ) from None
-        if stream.type == "attachment":  # it is of no use without its name
-            return made
-        if not self._coding.strip:
+        if stream.type != "attachment" and not self._coding.strip:  # a file is of no use without its name
             self._describe(made, stream)
         return made
 
@@ -183,9 +178,8 @@ class Copy:
         import av
 
         if pixels.shape[2] in (2, 4):
-            if not self._had_alpha:
+            if not self._count:
                 note(f"{self._target}: a video has no alpha; it is left out")
-            self._had_alpha = True
             pixels = pixels[:, :, :-1]
         if not self._count:
             self._begin(*pixels.shape[:2])
@@ -193,11 +187,11 @@ class Copy:
         if pixels.shape[2] == 1:
             pixels = np.repeat(pixels, 3, axis=2)
         if self._coding.deep:
-            pixels = for_swscale(pixels, self._range)
+            pixels = video.for_swscale(pixels, self._range)
         layout = "rgb48le" if self._coding.deep else "rgb24"
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(pixels), layout)
         how = {
-            "dst_colorspace": MATRICES[self._tags.matrix],
+            "dst_colorspace": video.MATRICES[self._tags.matrix],
             "dst_color_range": self._range,
             "src_color_range": "JPEG",
         }
@@ -217,16 +211,16 @@ class Copy:
         if self._coding.deep and width < _WITH_TREE:
             context.options["x265-params"] += ":cutree=0"
         odd = height % 2 or width % 2
-        layout = "yuv444p" if odd else LAYOUTS[given.pix_fmt]
+        layout = "yuv444p" if odd else video.LAYOUTS[given.pix_fmt]
         context.pix_fmt = f"{layout}10le" if self._coding.deep else layout
         context.width, context.height, context.time_base = width, height, self.frames.video.time_base
         self._out.time_base = self.frames.video.time_base
         shape = self.frames.video.sample_aspect_ratio
         if shape:
             context.sample_aspect_ratio = 1 / shape if self.frames.turned else shape
-        context.color_range = FULL if self._range == "JPEG" else LIMITED
+        context.color_range = video.FULL if self._range == "JPEG" else video.LIMITED
         context.color_primaries, context.color_trc, context.colorspace = self._tags
-        if self._coding.space in HDR:
+        if self._coding.space in video.HDR:
             self._say_mastering()
 
     def _say_mastering(self) -> None:
@@ -234,7 +228,7 @@ class Copy:
         sides = self.frames.sides
         left = list(dict.fromkeys(name for side, name in _OF_BRIGHTNESS.items() if any(sides.get(side, b""))))
         if _MASTERING in sides:
-            display = mastering(sides[_MASTERING]) if self._coding.space == self.frames.space else None
+            display = video.mastering(sides[_MASTERING]) if self._coding.space == self.frames.space else None
             if display is None:
                 left.insert(0, "the mastering display")
             else:
@@ -268,7 +262,7 @@ def _kept(metadata: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in metadata.items() if not _OF_CODING.fullmatch(name)}
 
 
-def _warn_of_metadata(frames: Frames, target: str, made: Any) -> None:
+def _warn_of_metadata(frames: video.Frames, target: str, made: Any) -> None:
     """Warns of metadata that a finished copy lacks, which depends on its container."""
     lost: list[str] = []
     streams = [frames.video, *(stream for stream in frames.others if stream.type != "attachment")]

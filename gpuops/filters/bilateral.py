@@ -5,22 +5,17 @@ For wide windows there is :mod:`gpuops.filters.bilateral_grid`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import e, log2
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
-from ..gpu import Local
+from ..gpu import Gpu, Kernel, Local
 from ..image import Image
 from ..operands import on_device, shaped_like, two_ended
 from ..params.bilateral import BilateralParams
 from ..params.border import define
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu, Kernel
 
 # The kernel's source files.
 _SOURCE = ("border", "bilateral")
@@ -58,11 +53,11 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
         return image
     planes, height, width = image.shape
     wide = gpu.limits.lanes > 1  # false on llvmpipe, whose loops end after 65535 rounds
-    rows = 2 if wide and planes > 1 else 4  # rows at a time: as many as registers hold (measured)
+    at_once = 2 if wide and planes > 1 else 4  # rows at a time: as many as registers hold (measured)
     defines = {**define(params.border), "COLOURS": image.colours, "ALPHA": image.alpha}
-    kernel = gpu.kernel(_SOURCE, "bilateral", ROWS=rows, WIDE=wide, **defines)
-    tile = _tile(kernel, rows, planes, params.radius, wide=wide)
-    taps, exponents = _taps(params, _DIRECT_PITCH if tile is None else tile.pitch)
+    kernel = gpu.kernel(_SOURCE, "bilateral", ROWS=at_once, WIDE=wide, **defines)
+    tile = _tile(kernel, at_once, planes, params.radius, wide=wide)
+    taps, exponents = _taps(params, _DIRECT_PITCH if tile is None else tile[1] + 2 * params.radius)
     tables, result = (gpu.array(taps), gpu.array(exponents)), image.like()
     scale, cval = (log2(e) / 2) ** 0.5 / params.sigma_color, float(params.cval)
     if tile is None:
@@ -71,11 +66,13 @@ def bilateral(gpu: Gpu, image: Image, params: BilateralParams) -> Image:
             len(taps), scale, cval, group=_GROUP, label="bilateral direct", ROWS=1, **defines,
         )  # fmt: skip
         return result
-    local = (1, 1) if wide else (tile.columns, tile.rows // rows)
-    groups = -(-width // tile.columns), -(-height // tile.rows)
+    rows, columns = tile
+    local = (1, 1) if wide else (columns, rows // at_once)
+    groups = -(-width // columns), -(-height // rows)
     gpu.launch(
         kernel, (groups[0] * local[0], groups[1] * local[1]), image, *tables, result, height, width, params.radius,
-        len(taps), tile.columns, tile.rows, tile.pitch, scale, cval, Local(tile.nbytes), local=local, label="bilateral",
+        len(taps), columns, rows, columns + 2 * params.radius, scale, cval,
+        Local(_bytes(planes, rows, columns, params.radius)), local=local, label="bilateral",
     )  # fmt: skip
     return result
 
@@ -141,39 +138,26 @@ def denoise_bilateral(
     return np.moveaxis(bilateral(gpu, on_device(gpu, planes), params).numpy(), 0, channel_axis)
 
 
-@dataclass(frozen=True)
-class _Tile:
-    """The results of a group, which have a margin of ``radius`` around them in local memory."""
-
-    planes: int
-    radius: int
-    columns: int
-    rows: int
-
-    @property
-    def pitch(self) -> int:
-        return self.columns + 2 * self.radius
-
-    @property
-    def nbytes(self) -> int:
-        return self.planes * (self.rows + 2 * self.radius) * self.pitch * 4
+def _bytes(planes: int, rows: int, columns: int, radius: int) -> int:
+    """Returns the bytes of local memory for a tile of results, with a margin of ``radius`` around them."""
+    return 4 * planes * (rows + 2 * radius) * (columns + 2 * radius)
 
 
-def _tile(kernel: Kernel, at_once: int, planes: int, radius: int, *, wide: bool) -> _Tile | None:
-    """Returns the largest tile that local memory has room for, in whole multiples of the rows at a time."""
+def _tile(kernel: Kernel, at_once: int, planes: int, radius: int, *, wide: bool) -> tuple[int, int] | None:
+    """Returns rows and columns of the largest tile that fits local memory, in whole multiples of ``at_once`` rows."""
     most = kernel.gpu.limits.local_bytes
     columns, rows, narrowest = _STRIP, _BAND, _NARROWEST
     if not wide:
         columns, items = kernel.fit(*_GROUP)
         rows, narrowest, most = items * at_once, columns, min(_MOST_LOCAL, most)
-    while (tile := _Tile(planes, radius, columns, rows)).nbytes > most:
+    while _bytes(planes, rows, columns, radius) > most:
         if rows > at_once:
             rows //= 2
         elif columns > narrowest:
             columns //= 2
         else:
             return None
-    return tile
+    return rows, columns
 
 
 def _taps(params: BilateralParams, pitch: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:

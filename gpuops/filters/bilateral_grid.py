@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..gpu import Local
+from ..gpu import Gpu, Local
 from ..image import Image
 from ..metrics.statistics import statistics
 from ..params.blur import BlurParams
 from .blur import blur
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 # Cells in a spatial sigma, about. With 2 cells and 2 bins errors are three times as large, with the papers' 1
 # and 1 ten times (measured).

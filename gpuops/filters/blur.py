@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
+from ..gpu import Gpu
 from ..image import Image
 from ..operands import on_device, shaped_like, two_ended
 from ..params.blur import LEAST_MULTIRATE, BlurParams
@@ -18,9 +18,6 @@ from ..pixels.coding import Decoding, Encoding, pack, unpack
 from . import separable
 from .both_axes import CHANNELS, NEAR
 from .separable import Taps, convolve_axes, convolve_pixels
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 # The sigmas from which on coarse grids are faster, on GPUs and on CPUs (measured: H200, PoCL).
 _LEAST_AUTO = 4.2, 5.5
@@ -61,7 +58,7 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
         from . import multirate
 
         into = image if overwrite_input else None
-        return multirate.gaussian(gpu, image, params.sigma, params.border, params.cval, into)
+        return multirate.gaussian(gpu, image, multirate.whole(params.sigma), params.border, params.cval, into)
     if not overwrite_input:  # to prepare a launch takes several times as long as to repeat it
         key = ("blur", params, image.shape, image.alpha)
         (step,) = gpu.kept(key, lambda: (separable.prepared(gpu, image, _taps(params)),))
@@ -85,8 +82,8 @@ def blur_pixels(
     if coarsely and channels <= CHANNELS and gpu.limits.is_cpu:
         from . import multirate
 
-        sigma, border, cval = params.sigma, params.border, params.cval
-        return multirate.gaussian_of_pixels(gpu, pixels, decoding, encoding, sigma, border, cval)
+        left = multirate.whole(params.sigma)
+        return multirate.gaussian_of_pixels(gpu, pixels, decoding, encoding, left, params.border, params.cval)
     if params.kind == "median" and not decoding.premultiply and params.border != "constant":
         from .median import median
 
@@ -130,7 +127,7 @@ def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> Reach:
     if _coarse(gpu, shape, params):
         from . import multirate
 
-        far = multirate.reach(shape, params.sigma, params.border)
+        far = multirate.reach(shape, multirate.whole(params.sigma), params.border)
         return Reach(far, far)
     # A median's value is one of many in a window, and what is not finite has no weight for the bilateral filter.
     repaired = params.kind in ("median", "bilateral")

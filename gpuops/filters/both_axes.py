@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..gpu import LATER, Local
+from ..gpu import Argument, Define, Gpu, Kernel, Later, Local
 from ..image import Image
 from ..params.border import define
 from ..programs import in_largest_group
@@ -16,13 +15,12 @@ from ..tiles.planes import in_turn
 from .layout import FOUR, LANES, WIDTH, Layout
 
 if TYPE_CHECKING:
-    from ..gpu import BoundLaunch, Define, Gpu, Kernel, Later
     from ..pixels.coding import Decoding, Encoding
     from .separable import Taps
 
-    # Enqueues by ``gpu.launch``, or prepares by ``gpu.bind``, the launch that makes a number of planes. It takes the
-    # input, the result, that number, and the input's first plane.
-    Launch = Callable[[Callable[..., Any], Image | Later, Image | Later, int, int], Any]
+    Operand = Image | Later
+    Way = Callable[..., Any]
+    Launch = Callable[[Way, Operand, Operand, int, int], Any]
 
 # The largest radius, except on CPUs.
 NEAR = 19
@@ -44,18 +42,6 @@ _GROUPS = 3
 _LEAST_BAND = 8
 
 
-@dataclass(frozen=True)
-class _Conversion:
-    """The defines and arguments of decode.cl and encode.cl, by which values become light and back; planes need none."""
-
-    layout: Layout
-    defines: dict[str, Define] = field(default_factory=dict)
-    lights: Image | None = None
-    scale: float = 1.0
-    codes: Image | None = None
-    lost: Image | None = None
-
-
 def takes(gpu: Gpu, taps: Taps, *, direct: bool) -> bool:
     """Says whether one kernel for both axes is worth while; ``direct``: its work-items share nothing."""
     if direct:  # llvmpipe, with one lane, is left out: its loops end after 65535 rounds
@@ -63,32 +49,17 @@ def takes(gpu: Gpu, taps: Taps, *, direct: bool) -> bool:
     return max(taps.radii) <= NEAR
 
 
-def convolved(
-    gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, direct: bool, overwrite_input: bool
-) -> Image | None:
-    """Returns the convolved planes, by a CPU's kernel if ``direct``; ``weights`` of each axis are on the device.
-
-    Returns None where local memory is too small.
-    """
-    launch = _of_planes(gpu, image, taps, weights, direct=direct)
-    return _to_part(image, launch, overwrite_input=overwrite_input) if launch else None
-
-
-def prepared(
-    gpu: Gpu, like: Image, taps: Taps, weights: dict[int, Image], *, direct: bool
-) -> BoundLaunch | None:
-    """Returns the launch that convolves an Image like ``like``, for the Image and its result; None as above."""
-    launch = _of_planes(gpu, like, taps, weights, direct=direct)
-    step: BoundLaunch | None = launch(gpu.bind, LATER, LATER, like.shape[0], 0) if launch else None
-    return step
-
-
-def _of_planes(
+def of_planes(
     gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], *, direct: bool
 ) -> Launch | None:
+    """Returns the launch that convolves planes such as these, by a CPU's kernel if ``direct``.
+
+    ``weights`` of each axis are on the device. Returns None where local memory is too small.
+    """
     if not direct:
         return _local(gpu, image, taps, weights)
-    return _direct(gpu, image, taps, weights, _Conversion(Layout.of(image, image.alpha, pixels=False)))
+    layout = Layout.of(image, image.alpha, pixels=False)
+    return _direct(gpu, image, taps, weights, layout, {}, (None, 1.0, None, None))
 
 
 def convolved_pixels(
@@ -96,7 +67,7 @@ def convolved_pixels(
 ) -> tuple[Image, Image] | None:
     """Returns pixels (height, width, channels) of the input's type, and counters as in encode.cl, by a CPU's kernel.
 
-    The rest is as for :func:`convolved`.
+    Returns None where local memory is too small.
     """
     layout = Layout.of(pixels, decoding.alpha, pixels=True)
     defines = decoding.defines(pixels) | encoding.defines(layout.channels, alpha=layout.alpha)
@@ -104,8 +75,8 @@ def convolved_pixels(
         return None  # decoding by formula, value by value, takes longer than all the rest
     defines |= layout.defines(pixels.dtype, LANES)
     lost = gpu.zeros((2,), np.uint32)
-    how = _Conversion(layout, defines, *decoding.arguments(pixels), encoding.codes(gpu), lost)
-    launch = _direct(gpu, pixels, taps, weights, how)
+    conversion = *decoding.arguments(pixels), encoding.codes(gpu), lost
+    launch = _direct(gpu, pixels, taps, weights, layout, defines, conversion)
     if not launch:
         return None
     result = pixels.like()
@@ -113,8 +84,16 @@ def convolved_pixels(
     return result, lost
 
 
-def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: _Conversion) -> Launch | None:
-    channels, pixels, (radius_y, radius_x) = how.layout.channels, how.layout.pixels, taps.radii
+def _direct(
+    gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], layout: Layout, defines: dict[str, Define],
+    conversion: tuple[Argument, ...],
+) -> Launch | None:  # fmt: skip
+    """Returns a CPU's launch.
+
+    ``defines`` and ``conversion`` are those of decode.cl and encode.cl, by which values become light and back: the
+    tables of light and of codes, the scale and the counters. Planes need none.
+    """
+    channels, pixels, (radius_y, radius_x) = layout.channels, layout.pixels, taps.radii
     height, width = image.shape[:2] if pixels else image.shape[1:]
 
     def held(strip: int) -> tuple[Local, Local]:
@@ -126,29 +105,23 @@ def _direct(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], how: 
 
     # As many columns as there is room for, but more than half of them must be results.
     widest = _VALUES // channels // LANES * LANES
-    fits = (
-        n
-        for n in range(widest, 2 * radius_x, -LANES)
-        if sum(x.nbytes for x in held(n)) <= gpu.limits.local_bytes
-    )
-    strip = next(fits, 0)
+    widths, most = range(widest, 2 * radius_x, -LANES), gpu.limits.local_bytes
+    strip = next((n for n in widths if sum(memory.nbytes for memory in held(n)) <= most), 0)
     if not strip:
         return None
     sources = ("border", "lanes", *(("colour", "decode", "encode") if pixels else ()))
     sources += ("load_sixteen", "store_sixteen", "block_columns", "both_axes_wide")
-    kernel = gpu.kernel(sources, "both_wide", **{**define(taps.border), **how.defines, "WIDTH": WIDTH})
+    kernel = gpu.kernel(sources, "both_wide", **{**define(taps.border), **defines, "WIDTH": WIDTH})
     strips, (least, most) = -(-width // strip), _BANDS
     plane = 2 * height * width * channels * image.dtype.itemsize
 
-    def launch(
-        way: Callable[..., Any], source: Image | Later, result: Image | Later, planes: int, first: int
-    ) -> Any:
+    def launch(way: Way, source: Operand, result: Operand, planes: int, first: int) -> Any:
         share = strips * planes * height // (_SHARES * gpu.limits.compute_units)
         band = min(most, max(least, share // LANES * LANES))
         return way(
             kernel, (strips, -(-height // band), planes), source, weights[0], weights[1], result,
             np.uint64(first * height * width), height, width, strip, band, radius_y, radius_x, float(taps.cval),
-            how.lights, how.scale, how.codes, how.lost, *held(strip),
+            *conversion, *held(strip),
             local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=plane * planes,
         )  # fmt: skip
 
@@ -165,15 +138,13 @@ def _local(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image]) -> Lau
             RADIUS_X=radius_x, ROWS=_ROWS, ITEMS=items, **defines,
         )  # fmt: skip
 
-    found = in_largest_group(build, _ITEMS)
-    if found is None:
+    group = in_largest_group(build, _ITEMS)
+    if group is None:
         return None
-    kernel, items = found
+    kernel, items = group
     tiles = -(-width // (items * FOUR))
 
-    def launch(
-        way: Callable[..., Any], source: Image | Later, result: Image | Later, planes: int, first: int
-    ) -> Any:
+    def launch(way: Way, source: Operand, result: Operand, planes: int, first: int) -> Any:
         bands = max(1, _GROUPS * gpu.limits.compute_units // (tiles * planes))
         band = min(max(_LEAST_BAND, -(-height // bands)), gpu.limits.band)
         return way(
@@ -185,7 +156,7 @@ def _local(gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image]) -> Lau
     return launch
 
 
-def _to_part(image: Image, launch: Launch, *, overwrite_input: bool) -> Image:
+def convolved(image: Image, launch: Launch, *, overwrite_input: bool) -> Image:
     """Returns the planes that ``launch`` makes; with ``overwrite_input`` plane by plane, in the input's memory."""
     if not overwrite_input:
         result = image.like()

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..gpu import Local
+from ..gpu import Gpu, Kernel, Local
 from ..image import Image
 from ..params.border import by_axis, define
-from ..tiles.planes import planewise
-from .by_axes import Planes, by_axes
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu, Kernel
+from ..tiles.planes import Planes, by_axes, planewise
 
 # The kernels' source files.
 _SOURCE = ("border", "box")

@@ -127,24 +127,19 @@ class Axis:
         if self.repeated is not None and not 0 <= first <= first + count <= self.fine:
             before, after = -min(first, 0), max(first + count, self.fine)
             above = ceil(before / self.fine)
-            part, start = self.repeated(above + ceil(after / self.fine)).part(
-                first + above * self.fine, count
-            )
+            times = above + ceil(after / self.fine)
+            part, start = self.repeated(times).part(first + above * self.fine, count)
             return part, start - above * self.coarse
         bases = self.bases[first - self.low : first + count - self.low]
         start, stop = max(0, int(bases[0])), min(self.coarse, int(bases[-1]) + self.taps)
         origin = int(self.starts[start])
         made = slice(origin, int(self.starts[stop - 1 + self.taps]))
-        return replace(
-            self,
-            fine=count,
-            coarse=stop - start,
-            low=self.low + origin - first,
-            bases=self.bases[made] - start,
-            starts=self.starts[start : stop + self.taps] - origin,
-            down=self.down[made],
+        part = replace(
+            self, fine=count, coarse=stop - start, low=self.low + origin - first, bases=self.bases[made] - start,
+            starts=self.starts[start : stop + self.taps] - origin, down=self.down[made],
             up=self.up[first : first + count],
-        ), start
+        )  # fmt: skip
+        return part, start
 
     def by_base(self, weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Returns ``down``, or ``up`` for all fine samples, as (bases, most, taps): 0 where a base has fewer."""

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError, TooLongError
-from ..gpu import Kernel
+from ..files import Picture
+from ..gpu import Gpu, Kernel
 from ..image import Image
 from ..notes import note
 from ..operands import on_device, shaped_like, two_ended
 from ..params.border import define
 from ..params.convolve import ConvolveParams
+from ..params.files import FileOperand
 from ..pixels.coding import unpack
 from ..pixels.light import readable
 from ..tiles.planes import planewise
-
-if TYPE_CHECKING:
-    from ..files import Picture
-    from ..gpu import Gpu
-    from ..params.files import FileOperand
 
 Weights = npt.NDArray[np.floating]
 
@@ -214,15 +209,12 @@ def _by_taps(
 
 def _in_local_memory(gpu: Gpu, params: ConvolveParams) -> tuple[Kernel, tuple[int, int, int]]:
     """Returns a kernel whose groups share what they read, and its group."""
-    x, y = _GROUP
+    (x, y), defines = _GROUP, define(params.border)
     while True:  # ends when the built kernel can run in its group
-        kernel = gpu.kernel(
-            _SOURCE, "convolve_local", GROUP_X=x, GROUP_Y=y, PER=_PER, **define(params.border)
-        )
-        fitting = kernel.fit(x, y)
-        if fitting == (x, y):
+        kernel = gpu.kernel(_SOURCE, "convolve_local", GROUP_X=x, GROUP_Y=y, PER=_PER, **defines)
+        if kernel.fit(x, y) == (x, y):
             return kernel, (x, y, 1)
-        x, y = fitting
+        x, y = kernel.fit(x, y)
 
 
 def _by_transform(gpu: Gpu, image: Image, kernel: npt.NDArray[np.float32], params: ConvolveParams) -> Image:

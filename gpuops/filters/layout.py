@@ -37,9 +37,6 @@ class Layout(NamedTuple):
         """The defines of decode.cl and encode.cl that differ for a work-item that owns ``lanes`` values."""
         together = self.channels if self.alpha else lanes
         return {
-            "WIDTH": 1,
-            "BYTES": dtype.itemsize,
-            "INTERLEAVED": self.channels,
-            "CHANNELS": together,
+            "WIDTH": 1, "BYTES": dtype.itemsize, "INTERLEAVED": self.channels, "CHANNELS": together,
             "COLOURS": together - self.alpha,
-        }
+        }  # fmt: skip

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ParameterError
-from ..gpu import Local
+from ..errors import DeviceError, ParameterError
+from ..gpu import Gpu, Local
 from ..image import Image
 from ..operands import on_device, shaped_like, two_ended
 from ..params.blur import MAX_MEDIAN as LARGEST
 from ..params.border import border_name, define
+from ..programs import in_largest_group
 from .median_merges import merges, network, sorting
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 # Pixels of a window up to which its code is straight-line: about 2000 operations.
 _STRAIGHT = 121
@@ -60,27 +57,14 @@ CLANG = {"Portable Computing Language": True, "Intel(R) OpenCL": True, "Oclgrind
 # Source files of the kernels that have no histograms.
 _SOURCES = ("border", "median_pixels", "median")
 
+# What a program is built with, by names of macros.
+_Defines = dict[str, str | int | None]
 
-@dataclass(frozen=True)
-class _Type:
-    """A pixel's type in OpenCL C; for floats also the bits of infinity and of a NaN."""
-
-    name: str
-    infinite: int = 0
-    nan: int = 0
-
-
-# The types that medians are taken of, by numpy's names.
+# The types in OpenCL C that medians are taken of, by numpy's names. Of floats they are taken of the bits.
 _TYPES = {
-    "uint8": _Type("uchar"),
-    "int8": _Type("char"),
-    "uint16": _Type("ushort"),
-    "int16": _Type("short"),
-    "uint32": _Type("uint"),
-    "int32": _Type("int"),
-    "float16": _Type("short", 0x7C00, 0x7E00),
-    "float32": _Type("int", 0x7F800000, 0x7FC00000),
-}
+    "uint8": "uchar", "int8": "char", "uint16": "ushort", "int16": "short", "uint32": "uint", "int32": "int",
+    "float16": "short", "float32": "int",
+}  # fmt: skip
 
 
 def median(
@@ -114,11 +98,9 @@ def median(
         Another type, a radius beyond 15, a ``cval`` that the type does not have.
     """
     if len(image.shape) != 3 or image.dtype.name not in _TYPES:
-        raise ParameterError(
-            f"the median is of three axes of {', '.join(_TYPES)}, not of {image.dtype} {image.shape}"
-        )
+        raise ParameterError(f"no median of {image.dtype} {image.shape}: three axes of {', '.join(_TYPES)}")
     if not all(isinstance(r, int | np.integer) and 0 <= r <= LARGEST for r in radius):
-        raise ParameterError(f"the median's radius must be 0 to {LARGEST} along y and x, not {radius}")
+        raise ParameterError(f"the median's radius must be 0 to {LARGEST}, its size odd, not {radius}")
     border, outside = border_name(border), _outside(cval, image.dtype)
     if not any(radius):
         return image
@@ -128,31 +110,25 @@ def median(
     else:
         (planes, height, width), channels = image.shape, 1
     run = _MedianRun(gpu, image, image.like(), (planes, height, width * channels), outside)
-    kind, size = _TYPES[image.dtype.name], image.dtype.itemsize
-    defines: dict[str, str | int | None] = {
-        **define(border),
-        "TYPE": kind.name,
-        "NAN_BITS": kind.nan or None,
-        "INFINITE_BITS": kind.infinite or None,
-        "MOST_BITS": (1 << (8 * size - 1)) - 1 if kind.nan else None,
-        "HEIGHT": rows,
-        "WIDTH": columns,
-        "CHANNELS": channels,
-    }
+    size = image.dtype.itemsize
+    defines: _Defines = {
+        **define(border), "TYPE": _TYPES[image.dtype.name], "HEIGHT": rows, "WIDTH": columns, "CHANNELS": channels,
+    }  # fmt: skip
+    if image.dtype.kind == "f":
+        infinite, nan = (int(_outside(value, image.dtype)) for value in (np.inf, np.nan))
+        defines |= {"NAN_BITS": nan, "INFINITE_BITS": infinite, "MOST_BITS": (1 << (8 * size - 1)) - 1}
     straight = rows * columns <= (_IN_REGISTERS[size] if run.in_groups else _STRAIGHT)
     if run.in_groups and not straight:
         _by_histograms(run, rows, columns, channels, defines)
         return run.result
     clang = gpu.limits.is_cpu and gpu.device.platform.name in CLANG
-    lanes = 1
-    if run.by_vectors:
-        lanes = _BYTES // size if clang else min(_LANES, _BYTES // size)
+    lanes = 1 if not run.by_vectors else _BYTES // size if clang else min(_LANES, _BYTES // size)
     ahead = int(CLANG[gpu.device.platform.name]) if clang else None
     defines |= {"CLANG": clang, "AHEAD": ahead, "LANES": lanes}
     if straight:
-        _straight(run, rows, columns, defines)
+        _straight(run, rows, columns, lanes, defines)
     else:
-        _merged(run, rows, columns, defines)
+        _merged(run, rows, columns, lanes, defines)
     return run.result
 
 
@@ -173,11 +149,6 @@ class _MedianRun:
         So it is on CPUs, but not on llvmpipe, whose lanes are work-items and whose loops end after 65535 rounds.
         """
         return self.gpu.limits.lanes > 1
-
-    @property
-    def most_items(self) -> int:
-        """Work-items of a group."""
-        return 1 if self.by_vectors else _ITEMS
 
     @property
     def local_bytes(self) -> int:
@@ -201,27 +172,29 @@ class _MedianRun:
         return strips, -(-height // band), band
 
 
-def _straight(run: _MedianRun, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
-    gpu, code, items = run.gpu, network(rows, columns), run.most_items
-    vectors = max(1, min(_VECTORS, _HELD // (_BYTES * code.held_values))) if run.by_vectors else 1
+def _straight(run: _MedianRun, rows: int, columns: int, lanes: int, defines: _Defines) -> None:
+    gpu, code, items, vectors = run.gpu, network(rows, columns), _ITEMS, 1
+    if run.by_vectors:
+        items, row = 1, lanes * run.image.dtype.itemsize * code.defines["TILE"]
+        # Vectors of a row that a group reads beyond its own columns.
+        beside = -(-(columns - 1) * int(defines["CHANNELS"] or 1) // lanes)
+        held, fits = _HELD // (_BYTES * code.held_values), gpu.limits.local_bytes // row - beside
+        vectors = max(1, min(_VECTORS, held, fits))
     defines = {**defines, **code.defines, "VECTORS": vectors}
-    items = min(items, gpu.limits.work_group, gpu.limits.work_item_sizes[0])
-    while True:
-        kernel = gpu.kernel((*_SOURCES, code.source()), "median_network", **defines, ITEMS=items)
-        if items <= kernel.work_group or items == 1:
-            break
-        items //= 2
+    items, source = min(items, gpu.limits.work_group), (*_SOURCES, code.source())
+    group = in_largest_group(lambda n: gpu.kernel(source, "median_network", **defines, ITEMS=n), items)
+    if group is None:
+        raise DeviceError("local memory is too small for a median")
+    kernel, items = group
     planes, height, width = run.shape
-    strips, bands, band = run.bands(items * vectors * int(defines["LANES"] or 1))
+    strips, bands, band = run.bands(items * vectors * lanes)
     gpu.launch(
         kernel, (strips * items, bands, planes), run.image, run.result, height, width, band, run.outside,
         local=(items, 1, 1), label="median",
     )  # fmt: skip
 
 
-def _by_histograms(
-    run: _MedianRun, rows: int, columns: int, channels: int, defines: dict[str, str | int | None]
-) -> None:
+def _by_histograms(run: _MedianRun, rows: int, columns: int, channels: int, defines: _Defines) -> None:
     bits = 8 * run.image.dtype.itemsize
     region = _REGION // (_ACROSS + columns - 1)  # rows of a region
     source = ("border", "median_pixels", "median_histograms", *((sorting(_RUN),) if bits > 8 else ()))
@@ -234,12 +207,11 @@ def _by_histograms(
     )  # fmt: skip
 
 
-def _merged(run: _MedianRun, rows: int, columns: int, defines: dict[str, str | int | None]) -> None:
+def _merged(run: _MedianRun, rows: int, columns: int, lanes: int, defines: _Defines) -> None:
     gpu, code = run.gpu, merges(rows, columns)
     defines = {**defines, **code.defines, "VECTORS": 1, "ITEMS": 1}
     kernel = gpu.kernel((*_SOURCES, sorting(columns)), "median_merges", **defines)
     planes, height, width = run.shape
-    lanes = int(defines["LANES"] or 1)
     strips, bands, band = run.bands(lanes)
     tasks = strips * bands * planes
     bytes_of_item = code.memory * lanes * run.image.dtype.itemsize
@@ -300,8 +272,6 @@ def median_filter(
     if sizes.dtype.kind not in "ui" or sizes.shape not in ((), (1,), (2,)) or not (sizes % 2 == 1).all():
         raise ParameterError(f"the median's size must be an odd number or two, (y, x), not {size!r}")
     y, x = (int(n) // 2 for n in np.broadcast_to(sizes, 2))
-    if not 0 <= min(y, x) <= max(y, x) <= LARGEST:
-        raise ParameterError(f"the median's size must be 1 to {2 * LARGEST + 1}, not {size!r}")
     name = (input.dtype if isinstance(input, Image) else np.asarray(input).dtype).name
     image = on_device(gpu, input, name if name in _TYPES else np.float32)
     return shaped_like(input, median(gpu, image, (y, x), mode, cval))

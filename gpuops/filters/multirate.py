@@ -11,50 +11,60 @@ recursive Gaussian in Deriche, "Recursively implementing the Gaussian and its de
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ..gpu import Gpu
 from ..image import Image, Part
 from ..pixels.coding import Decoding, Encoding
 from . import coarse
-from .coarse import Left, Two
-from .decimate import decimated
-from .grids import Grids
-from .interpolate import interpolated, interpolated_pixels
+from .coarse import Left
+from .grids import Grids, decimated, interpolated, interpolated_pixels
 from .separable import Taps, convolve_axes
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 # The σ on a coarse grid from which on a still coarser grid is worth its launches.
 _LEAST_AGAIN = 12.0
 
 
+def whole(sigma: tuple[float, float]) -> tuple[Left, Left]:
+    """Returns that all of a Gaussian of ``sigma`` (y, x) is left to do."""
+    return Left(sigma[0]), Left(sigma[1])
+
+
 def gaussian(
-    gpu: Gpu, image: Image, sigma: Two, border: str, cval: float, into: Image | None = None
+    gpu: Gpu, image: Image, left: tuple[Left, Left], border: str, cval: float, into: Image | None = None
 ) -> Image:
-    """Blurs a planar float32 Image by a Gaussian of ``sigma`` (y, x); at least one axis must get a coarse grid.
+    """Blurs a planar float32 Image by what is left of Gaussians (y, x); at least one axis must get a coarse grid.
 
     ``into``: the result's memory, which may be the input's.
     """
-    return _filtered(gpu, image, (Left(sigma[0]), Left(sigma[1])), border, cval, into)
+    _, height, width = image.shape
+    grids, part = grids_of(image.part, (height, width), left, border, cval)
+    small = decimated(gpu, image, grids)
+    small.part = part
+    small = coarsely(gpu, small, grids, into=small)
+    return interpolated(gpu, small, image.like() if into is None else into, grids)
 
 
 def gaussian_of_pixels(
-    gpu: Gpu, pixels: Image, decoding: Decoding, encoding: Encoding, sigma: Two, border: str, cval: float
+    gpu: Gpu,
+    pixels: Image,
+    decoding: Decoding,
+    encoding: Encoding,
+    left: tuple[Left, Left],
+    border: str,
+    cval: float,
 ) -> tuple[Image, Image]:
     """Blurs pixels (height, width, channels); returns pixels, and counters as in encode.cl.
 
     The first kernel reads pixels itself, and the last one writes them, as kernels for CPUs can.
     """
     height, width, _ = pixels.shape
-    left = Left(sigma[0]), Left(sigma[1])
     grids, part = grids_of(pixels.part, (height, width), left, border, cval)
     small = decimated(gpu, pixels, grids, decoding)
     small.part = part
     return interpolated_pixels(gpu, coarsely(gpu, small, grids, into=small), grids, encoding)
 
 
-def reach(shape: tuple[int, ...], sigma: Two, border: str) -> int:
+def reach(shape: tuple[int, ...], left: tuple[Left, Left], border: str) -> int:
     """Returns how many pixels away a value in planes of ``shape`` has an effect, at most, along any axis."""
 
     def of(size: tuple[int, ...], left: tuple[Left, Left]) -> list[float]:
@@ -67,18 +77,7 @@ def reach(shape: tuple[int, ...], sigma: Two, border: str) -> int:
             for axis, todo, further in zip((grids.y, grids.x), left, far, strict=True)
         ]
 
-    return ceil(max(of(shape[1:], (Left(sigma[0]), Left(sigma[1])))))
-
-
-def _filtered(
-    gpu: Gpu, image: Image, left: tuple[Left, Left], border: str, cval: float, into: Image | None
-) -> Image:
-    _, height, width = image.shape
-    grids, part = grids_of(image.part, (height, width), left, border, cval)
-    small = decimated(gpu, image, grids)
-    small.part = part
-    small = coarsely(gpu, small, grids, into=small)
-    return interpolated(gpu, small, image.like() if into is None else into, grids)
+    return ceil(max(of(shape[1:], left)))
 
 
 def grids_of(
@@ -101,10 +100,9 @@ def coarsely(gpu: Gpu, small: Image, grids: Grids, into: Image | None = None) ->
     """
     left, border, cval = (grids.y.left, grids.x.left), grids.border, grids.cval
     if _again(small.of_whole[1:], left, border):
-        return _filtered(gpu, small, left, border, cval, into)
-    return convolve_axes(
-        gpu, small, Taps((left[0].weights(), left[1].weights()), border, cval, name="gaussian")
-    )
+        return gaussian(gpu, small, left, border, cval, into)
+    weights = left[0].weights(), left[1].weights()
+    return convolve_axes(gpu, small, Taps(weights, border, cval, name="gaussian"))
 
 
 def _again(size: tuple[int, ...], left: tuple[Left, Left], border: str) -> bool:

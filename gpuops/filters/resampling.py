@@ -24,29 +24,48 @@ _KEPT = 8
 
 @dataclass(frozen=True)
 class ResampledAxis:
-    """``size`` samples become ``result`` results, each ``num / den`` samples wide, about the same middle."""
+    """``size`` samples become ``result`` results, each ``num / den`` samples wide.
+
+    ``start``: where the first result begins, in samples times twice ``den``.
+    """
 
     size: int
     result: int
     num: int
     den: int
+    start: int
 
     @classmethod
     def of(cls, size: int, result: int, num: int = 0, den: int = 0) -> ResampledAxis:
-        """The axis with its step in lowest terms; without a step all samples are covered."""
+        """The axis with its step in lowest terms, about the same middle; without a step all samples are covered."""
         num, den = (num, den) if den else (size, result)
         common = gcd(num, den)
-        return cls(size, result, num // common, den // common)
+        num, den = num // common, den // common
+        return cls(size, result, num, den, size * den - result * num)
+
+    def part(self, first: int, size: int, start: int, result: int) -> ResampledAxis:
+        """Returns ``result`` results from one on, of ``size`` samples from ``first`` on."""
+        at = self.start + 2 * (start * self.num - first * self.den)
+        return ResampledAxis(size, result, self.num, self.den, at)
 
     @property
     def stays(self) -> bool:
         """Whether every result is the sample in its place."""
-        return self.size == self.result and self.num == self.den
+        return self.size == self.result and self.num == self.den and self.start == 0
+
+    @property
+    def scale(self) -> float:
+        """How many results wide a sample is."""
+        return self.den / self.num
+
+    @property
+    def first(self) -> float:
+        """Where the first sample begins, in results."""
+        return -self.start / (2 * self.num)
 
     def edges(self) -> Integers:
         """Where each result begins, and the last one ends, in samples times twice ``den``: whole numbers."""
-        first = self.size * self.den - self.result * self.num
-        return first + 2 * self.num * np.arange(self.result + 1, dtype=np.int64)
+        return self.start + 2 * self.num * np.arange(self.result + 1, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -110,10 +129,14 @@ def weights(axis: ResampledAxis, filter: str) -> Weights:
 
     ``area``: a result is the mean of the input over what it covers. ``nearest``: the sample that its centre is in.
     """
-    edges, unit = axis.edges(), 2 * axis.den
-    centres = (edges[:-1] + edges[1:]) // 2
+    unit = 2 * axis.den
+    edges = axis.edges()
+    # A result that is partly outside is made of what there is.
+    centres = np.clip((edges[:-1] + edges[1:]) // 2, 0, axis.size * unit)
+    edges = np.clip(edges, 0, axis.size * unit)
     if axis.stays or filter == "nearest":
-        return Weights(centres // unit, np.ones_like(centres), np.ones((axis.result, 1), np.float32))
+        nearest = np.minimum(centres // unit, axis.size - 1)
+        return Weights(nearest, np.ones_like(centres), np.ones((axis.result, 1), np.float32))
     if filter == "area":
         first, end = edges[:-1] // unit, -(-edges[1:] // unit)
     else:
@@ -126,11 +149,11 @@ def weights(axis: ResampledAxis, filter: str) -> Weights:
     j = first[:, None] + np.arange(count.max())
     if filter == "area":
         lower, upper = np.maximum(edges[:-1, None], j * unit), np.minimum(edges[1:, None], (j + 1) * unit)
-        found = np.maximum(upper - lower, 0).astype(float)
+        values = np.maximum(upper - lower, 0).astype(float)
     else:
-        found = kernel(((2 * j + 1) * axis.den - centres[:, None]) / (2.0 * stretch))
-        found[j >= end[:, None]] = 0
-    return Weights(first, count, _rounded(found / found.sum(1, keepdims=True)))
+        values = kernel(((2 * j + 1) * axis.den - centres[:, None]) / (2.0 * stretch))
+        values[j >= end[:, None]] = 0
+    return Weights(first, count, _rounded(values / values.sum(1, keepdims=True)))
 
 
 def _rounded(exact: Array) -> npt.NDArray[np.float32]:

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..gpu import Local
-from .by_axes import Planes, by_axes
+from ..gpu import Gpu, Local
+from ..image import Image
+from ..passes import Pass
+from ..rows.window import rows_of
+from ..tiles.planes import Planes, by_axes
 from .resampling import ResampledAxis, Weights, weights
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu
-    from ..image import Image
+    Shape = tuple[int, int, int]
 
+# How both axes (y, x) are resampled.
+Axes = tuple[ResampledAxis, ResampledAxis]
 _Y, _X = 0, 1
 # On CPUs: rows of a vector; bytes of a vector; results of a work-item's row, and columns that it works on at a time, at
 # most; work-items of a compute unit, where there are rows enough.
@@ -24,6 +28,10 @@ _DEARER = 2
 # On other devices: columns of a group and results of each, along y; results of a group, along x; samples that a group
 # has in local memory at a time, at most.
 _COLUMNS, _ROWS, _ITEMS, _SAMPLES = 32, 8, 128, 2048
+
+# The share of the device's memory, and the bytes, that rows of the input may take for one row of the result. More of
+# them are made narrower first, as it takes long to keep and to join them.
+_SHARE_OF_ROWS, _MOST_OF_ROWS = 1 / 64, 1 << 23
 
 
 @dataclass(frozen=True)
@@ -40,11 +48,11 @@ class _Table:
         return self.spans.nbytes + self.weights.nbytes
 
     @classmethod
-    def of(cls, gpu: Gpu, found: Weights) -> _Table:
+    def of(cls, gpu: Gpu, taps: Weights) -> _Table:
         """The table. On CPUs a result's weights are together, else all results' first weights come first."""
-        spans = np.stack([found.first, found.count], axis=1).astype(np.int32)
+        spans = np.stack([taps.first, taps.count], axis=1).astype(np.int32)
         by_tap = not _by_vectors(gpu)
-        return cls(gpu.array(spans), gpu.array(found.weights.T if by_tap else found.weights), found.most)
+        return cls(gpu.array(spans), gpu.array(taps.weights.T if by_tap else taps.weights), taps.most)
 
     @classmethod
     def kept(cls, gpu: Gpu, axis: ResampledAxis, filter: str) -> _Table:
@@ -53,13 +61,11 @@ class _Table:
         return gpu.kept(key, lambda: cls.of(gpu, weights(axis, filter)))
 
 
-def resized(
-    gpu: Gpu,
-    image: Image,
-    axes: tuple[ResampledAxis, ResampledAxis],
-    filter: str,
-    rows: tuple[int, int] | None = None,
-) -> Image:
+# Those of both axes.
+Tables = tuple[_Table, _Table]
+
+
+def resized(gpu: Gpu, image: Image, axes: Axes, filter: str, rows: tuple[int, int] | None = None) -> Image:
     """Resamples both axes (y, x) of a planar float32 Image; it is the result itself where both stay as they are.
 
     ``filter`` is one of :data:`gpuops.filters.resampling.FILTERS`. ``rows`` are the first and the end of the result's
@@ -90,7 +96,7 @@ def resized(
     return result
 
 
-def across_first(gpu: Gpu, axes: tuple[ResampledAxis, ResampledAxis], filter: str) -> bool:
+def across_first(gpu: Gpu, axes: Axes, filter: str) -> bool:
     """Says whether rows are resampled first, and then columns: where that takes fewer sums."""
     most = [weights(axis, filter).most for axis in axes]
     sums = [_sums(axes, most, first) for first in (_Y, _X)]
@@ -107,7 +113,7 @@ def _by_vectors(gpu: Gpu) -> bool:
     return gpu.limits.vectors and _widest(gpu) > 0
 
 
-def _sums(axes: tuple[ResampledAxis, ResampledAxis], most: list[int], first: int) -> int:
+def _sums(axes: Axes, most: list[int], first: int) -> int:
     """How many weights meet a sample if an axis is taken ``first``."""
     then = 1 - first
     between = axes[first].result * (axes[then].size * most[first])
@@ -119,7 +125,7 @@ def _widest(gpu: Gpu) -> int:
     return min(_WIDEST, gpu.limits.local_bytes // (2 * _BYTES) // _LANES * _LANES)
 
 
-def _in_vectors(gpu: Gpu, image: Image, tables: tuple[_Table, _Table], result: Image) -> None:
+def _in_vectors(gpu: Gpu, image: Image, tables: Tables, result: Image) -> None:
     """Both axes by a CPU's vectors, down the columns first."""
     planes, rows, columns = result.shape
     strip, chunk = (min(_widest(gpu), -(-n // _LANES) * _LANES) for n in (columns, image.shape[2]))
@@ -134,15 +140,7 @@ def _in_vectors(gpu: Gpu, image: Image, tables: tuple[_Table, _Table], result: I
     )  # fmt: skip
 
 
-def _in_groups(
-    gpu: Gpu,
-    image: Image,
-    axes: tuple[ResampledAxis, ResampledAxis],
-    tables: tuple[_Table, _Table],
-    result: Image,
-    *,
-    first: int,
-) -> None:
+def _in_groups(gpu: Gpu, image: Image, axes: Axes, tables: Tables, result: Image, *, first: int) -> None:
     """One axis after the other; one that stays is left out."""
     todo = [axis for axis in (first, 1 - first) if not axes[axis].stays]
     between = [*image.shape[1:]]
@@ -178,3 +176,50 @@ def _axis(gpu: Gpu, source: Planes, target: Planes, planes: int, axis: int, tabl
 def _group(gpu: Gpu) -> tuple[int, ...]:
     """The columns of a group, its results of each, and 1, along y."""
     return gpu.kernel("resize", "resize", ROWS=False).fit(_COLUMNS, _ROWS, 1)
+
+
+# -- by rows, as they come: each row of the result is made as in the whole picture --------------------------------
+
+
+def passes(gpu: Gpu, shape: Shape, axes: Axes, filter: str) -> tuple[Pass, ...]:
+    """Returns the passes that resample both axes (y, x) of a picture of this shape (planes, height, width).
+
+    Sums are taken in the order of :func:`resized`, unless a row of the result needs many rows of
+    the input.
+    """
+    y, x = axes
+    if y.stays:
+        return () if x.stays else (_across(shape, x, filter),)
+    if x.stays:
+        return (_down(gpu, shape, axes, filter),)
+    both = _down(gpu, shape, axes, filter)
+    window = 4 * shape[0] * shape[2] * both.window
+    crowded = x.result < x.size and window > min(_SHARE_OF_ROWS * gpu.limits.global_bytes, _MOST_OF_ROWS)
+    if not crowded and not across_first(gpu, axes, filter):
+        return (both,)
+    across = _across(shape, x, filter)
+    return across, _down(gpu, across.shape, (y, ResampledAxis.of(x.result, x.result)), filter)
+
+
+def _across(shape: Shape, x: ResampledAxis, filter: str) -> Pass:
+    """Resamples each row."""
+    planes, height, _ = shape
+
+    def make(gpu: Gpu, image: Image, first: int, end: int) -> Image:
+        assert image.part is not None
+        rows = rows_of(image, slice(first - image.part.first, end - image.part.first))
+        return resized(gpu, rows, (ResampledAxis.of(end - first, end - first), x), filter)
+
+    return Pass((planes, height, x.result), lambda first, end: (first, end), make, bytes_per_value=8.0)
+
+
+def _down(gpu: Gpu, shape: Shape, axes: Axes, filter: str) -> Pass:
+    """Resamples columns, and then rows if they do not stay."""
+    y, x = axes
+    taps, align = weights(y, filter), aligned(gpu)
+
+    def make(gpu: Gpu, image: Image, first: int, end: int) -> Image:
+        return resized(gpu, image, axes, filter, (first, end))
+
+    each = 4.0 if x.stays else 12.0
+    return Pass((shape[0], y.result, x.result), taps.needs, make, taps.window(align), align, each)

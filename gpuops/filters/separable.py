@@ -5,20 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ..gpu import Local
+from ..gpu import LATER, BoundLaunch, Gpu, Local
 from ..image import Image
 from ..params.border import by_axis, define
 from ..pixels.coding import Decoding, Encoding, pack, unpack
+from ..tiles.planes import Planes, by_axes
 from . import both_axes
-from .by_axes import Planes, by_axes
-
-if TYPE_CHECKING:
-    from ..gpu import BoundLaunch, Gpu
 
 # The radius along rows alone from which a CPU's kernel for both axes is faster (measured).
 _LONG = 12
@@ -61,18 +57,13 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
     axes = [axis for axis in (1, 0) if taps.radii[axis]]  # x first: rows are read in memory order
     if not axes:
         return image
-    weights = _on_device(gpu, taps)
-    direct = _is_direct(gpu, taps)
-    if _at_once(gpu, taps):
-        at_once = both_axes.convolved(
-            gpu, image, taps, weights, direct=direct, overwrite_input=overwrite_input
-        )
-        if at_once:
-            return at_once
+    at_once = _at_once(gpu, image, taps)
+    if at_once:
+        return both_axes.convolved(image, at_once, overwrite_input=overwrite_input)
     result = image if overwrite_input and len(axes) == 2 else image.like()
 
     def along(source: Planes, target: Planes, planes: int, axis: int) -> None:
-        _axis(gpu, source, target, planes, taps, axis, weights[axis], direct=direct)
+        _axis(gpu, source, target, planes, taps, axis)
 
     by_axes(image, result, axes, image.shape[1:], along)
     return result
@@ -80,16 +71,17 @@ def convolve_axes(gpu: Gpu, image: Image, taps: Taps, *, overwrite_input: bool =
 
 def prepared(gpu: Gpu, like: Image, taps: Taps) -> BoundLaunch | None:
     """Returns the launch that convolves an Image like ``like``, for the Image and its result; None if it takes more."""
-    if not _at_once(gpu, taps):
-        return None
-    return both_axes.prepared(gpu, like, taps, _on_device(gpu, taps), direct=_is_direct(gpu, taps))
+    at_once = _at_once(gpu, like, taps)
+    return at_once(gpu.bind, LATER, LATER, like.shape[0], 0) if at_once else None
 
 
-def _at_once(gpu: Gpu, taps: Taps) -> bool:
-    """Says whether one kernel for both axes is worth while."""
+def _at_once(gpu: Gpu, image: Image, taps: Taps) -> both_axes.Launch | None:
+    """Returns the launch of one kernel for both axes, where that is worth while."""
     direct = _is_direct(gpu, taps)
     short = direct and not taps.radii[0] and taps.radii[1] < _LONG
-    return any(taps.radii) and both_axes.takes(gpu, taps, direct=direct) and not short
+    if short or not (any(taps.radii) and both_axes.takes(gpu, taps, direct=direct)):
+        return None
+    return both_axes.of_planes(gpu, image, taps, _on_device(gpu, taps), direct=direct)
 
 
 def convolve_pixels(
@@ -128,19 +120,10 @@ def _rounded(weights: Weights) -> npt.NDArray[np.float32]:
     return rounded
 
 
-def _axis(
-    gpu: Gpu,
-    source: Planes,
-    target: Planes,
-    planes: int,
-    taps: Taps,
-    axis: int,
-    weights: Image,
-    *,
-    direct: bool,
-) -> None:
+def _axis(gpu: Gpu, source: Planes, target: Planes, planes: int, taps: Taps, axis: int) -> None:
     """Convolves ``planes`` planes along one axis."""
     (image, first_in), (result, first_out) = source, target
+    weights, direct = _on_device(gpu, taps)[axis], _is_direct(gpu, taps)
     height, width = image.shape[1:]
     defines = {**define(by_axis(taps.border)[axis]), "ROWS": axis == 1}
     outer, n, inner = (planes * height, width, 1) if axis else (planes, height, width)

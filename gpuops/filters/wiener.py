@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..fourier import axes, device_memory, irfft2, rfft2
+from ..fourier import axes, irfft2, rfft2
 from ..fourier.engine.problem import Problem
 from ..fourier.engine.radices import next_fast_size
 from ..fourier.engine.transform import plan
 from ..fourier.of_pixels import back
 from ..fourier.products import PARAMS, surrounded
+from ..gpu import Argument, Gpu
+from ..image import Image
 from ..operation import Spectral
 from ..tiles.rectangles import paste
 from .point_spread import weights
 
 if TYPE_CHECKING:
-    from ..gpu import Argument, Gpu
-    from ..image import Image
     from ..ops.deconvolve import DeconvolveParams
 
 Array = npt.NDArray[Any]
@@ -86,7 +86,7 @@ class _Blur:
 
     def bytes_per_column(self, gpu: Gpu, high: int) -> float:
         """Returns the bytes on the device that a column of the blur's spectrum takes while it is made."""
-        return device_memory.peak(gpu, self._down(high, device_memory.SEVERAL)) / device_memory.SEVERAL
+        return axes.peak(gpu, self._down(high, axes.SEVERAL)) / axes.SEVERAL
 
     def _columns(self, gpu: Gpu, first: int, count: int) -> Image:
         """Returns columns of the blur's half spectrum. Its rows are transformed the first time."""

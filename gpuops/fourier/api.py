@@ -3,71 +3,34 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import prod, sqrt
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
+from ..gpu import Gpu
 from ..image import COMPLEX_HALF, Image
-from ..operands import computed
+from ..operands import Operand, computed, two_ended
 from ..params.fft import NORMS, FftParams, SpectrumParams
-from .engine.problem import Problem
+from .engine.problem import Problem, Surroundings
 from .engine.transform import plan
-from .image_ends import Surroundings
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 DEFAULT = FftParams()
 _KINDS = {"c2c": ("f", "c"), "r2c": ("f",), "c2r": ("c",)}  # numpy's kinds of the input's types
-Length = TypeVar("Length", contravariant=True)
-Axis = TypeVar("Axis", contravariant=True)
+Lengths = Sequence[int | None] | None
+Norm = str | None
 
 
-class Transform(Protocol[Length, Axis]):
-    """A transform: ``Image`` → ``Image``, array → array."""
-
-    @overload
-    def __call__(
-        self,
-        gpu: Gpu,
-        x: Image,
-        s: Length | None = ...,
-        axes: Axis = ...,
-        norm: str | None = ...,
-        overwrite_x: bool = ...,
-        *,
-        params: FftParams = ...,
-    ) -> Image: ...
-    @overload
-    def __call__(
-        self,
-        gpu: Gpu,
-        x: npt.ArrayLike,
-        s: Length | None = ...,
-        axes: Axis = ...,
-        norm: str | None = ...,
-        overwrite_x: bool = ...,
-        *,
-        params: FftParams = ...,
-    ) -> npt.NDArray[Any]: ...
-
-
-def _two(function: Callable[..., Any]) -> Transform[Sequence[int | None], Sequence[int]]:
-    return cast("Transform[Sequence[int | None], Sequence[int]]", function)
-
-
-def _one(function: Callable[..., Any]) -> Transform[int, int]:
-    return cast("Transform[int, int]", function)
-
-
-@_two
-def fft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+@two_ended
+def fft2(
+    gpu: Gpu, x: Operand, s: Lengths = None, axes: Sequence[int] = (-2, -1), norm: Norm = None,
+    overwrite_x: bool = False, *, params: FftParams = DEFAULT,
+) -> Any:  # fmt: skip
     """2-D Fourier transform over the last two axes, as scipy.fft.fft2.
 
     Parameters
@@ -99,64 +62,80 @@ def fft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=
     DeviceError
         Double precision where the device has none; not enough memory.
     """
-    return _transform("c2c", False, gpu, x, s, axes, norm, params)
+    return transformed("c2c", False, gpu, x, s, axes, norm, params)
 
 
-@_two
-def ifft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+@two_ended
+def ifft2(
+    gpu: Gpu, x: Operand, s: Lengths = None, axes: Sequence[int] = (-2, -1), norm: Norm = None,
+    overwrite_x: bool = False, *, params: FftParams = DEFAULT,
+) -> Any:  # fmt: skip
     """Inverse of :func:`fft2`, as scipy.fft.ifft2; parameters, result and errors as there."""
-    return _transform("c2c", True, gpu, x, s, axes, norm, params)
+    return transformed("c2c", True, gpu, x, s, axes, norm, params)
 
 
-@_two
-def rfft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+@two_ended
+def rfft2(
+    gpu: Gpu, x: Operand, s: Lengths = None, axes: Sequence[int] = (-2, -1), norm: Norm = None,
+    overwrite_x: bool = False, *, params: FftParams = DEFAULT,
+) -> Any:  # fmt: skip
     """Half the spectrum (columns 0 … n // 2) of real input, as scipy.fft.rfft2; otherwise as :func:`fft2`."""
-    return _transform("r2c", False, gpu, x, s, axes, norm, params)
+    return transformed("r2c", False, gpu, x, s, axes, norm, params)
 
 
-@_two
-def irfft2(gpu, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+@two_ended
+def irfft2(
+    gpu: Gpu, x: Operand, s: Lengths = None, axes: Sequence[int] = (-2, -1), norm: Norm = None,
+    overwrite_x: bool = False, *, params: FftParams = DEFAULT,
+) -> Any:  # fmt: skip
     """Inverse of :func:`rfft2` with a real result, as scipy.fft.irfft2; otherwise as :func:`fft2`.
 
     ``s`` is the result's size; without it an even number of columns is assumed: an odd one needs ``s``.
     """
-    return _transform("c2r", True, gpu, x, s, axes, norm, params)
+    return transformed("c2r", True, gpu, x, s, axes, norm, params)
 
 
-@_one
-def fft(gpu, x, n=None, axis=-1, norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+@two_ended
+def fft(
+    gpu: Gpu, x: Operand, n: int | None = None, axis: int = -1, norm: Norm = None, overwrite_x: bool = False,
+    *, params: FftParams = DEFAULT,
+) -> Any:  # fmt: skip
     """1-D Fourier transform along ``axis``, as scipy.fft.fft; otherwise as :func:`fft2`."""
-    return _transform("c2c", False, gpu, x, (n,), (axis,), norm, params)
+    return transformed("c2c", False, gpu, x, (n,), (axis,), norm, params)
 
 
-@_one
-def ifft(gpu, x, n=None, axis=-1, norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+@two_ended
+def ifft(
+    gpu: Gpu, x: Operand, n: int | None = None, axis: int = -1, norm: Norm = None, overwrite_x: bool = False,
+    *, params: FftParams = DEFAULT,
+) -> Any:  # fmt: skip
     """Inverse of :func:`fft`, as scipy.fft.ifft; otherwise as :func:`fft2`."""
-    return _transform("c2c", True, gpu, x, (n,), (axis,), norm, params)
+    return transformed("c2c", True, gpu, x, (n,), (axis,), norm, params)
 
 
-@_one
-def rfft(gpu, x, n=None, axis=-1, norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+@two_ended
+def rfft(
+    gpu: Gpu, x: Operand, n: int | None = None, axis: int = -1, norm: Norm = None, overwrite_x: bool = False,
+    *, params: FftParams = DEFAULT,
+) -> Any:  # fmt: skip
     """Half the spectrum of real input along ``axis``, as scipy.fft.rfft; otherwise as :func:`fft2`."""
-    return _transform("r2c", False, gpu, x, (n,), (axis,), norm, params)
+    return transformed("r2c", False, gpu, x, (n,), (axis,), norm, params)
 
 
-@_one
-def irfft(gpu, x, n=None, axis=-1, norm=None, overwrite_x=False, *, params=DEFAULT):  # type: ignore[no-untyped-def]
+@two_ended
+def irfft(
+    gpu: Gpu, x: Operand, n: int | None = None, axis: int = -1, norm: Norm = None, overwrite_x: bool = False,
+    *, params: FftParams = DEFAULT,
+) -> Any:  # fmt: skip
     """Inverse of :func:`rfft`, as scipy.fft.irfft; an odd length needs ``n``; otherwise as :func:`fft2`."""
-    return _transform("c2r", True, gpu, x, (n,), (axis,), norm, params)
+    return transformed("c2r", True, gpu, x, (n,), (axis,), norm, params)
 
 
-def _transform(
-    kind: str,
-    inverse: bool,
-    gpu: Gpu,
-    x: Image | npt.ArrayLike,
-    lengths: Sequence[int | None] | None,
-    axes: Sequence[int],
-    norm: str | None,
+def transformed(
+    kind: str, inverse: bool, gpu: Gpu, x: Operand, lengths: Lengths, axes: Sequence[int], norm: Norm,
     params: FftParams,
-) -> Image | npt.NDArray[Any]:
+) -> Image | npt.NDArray[Any]:  # fmt: skip
+    """The transform of one of the kinds of :class:`Problem`, over one or two axes."""
     last = tuple(range(-len(axes), 0))
     if lengths is None:
         lengths = (None,) * len(axes)
@@ -191,14 +170,9 @@ def check_axes(axes: Sequence[int], ndim: int) -> None:
 
 @lru_cache(maxsize=256)
 def _problem(
-    kind: str,
-    inverse: bool,
-    shape: tuple[int, int, int],
-    dtype: np.dtype[np.generic],
-    lengths: tuple[int | None, ...],
-    norm: str | None,
-    params: FftParams,
-) -> Problem:
+    kind: str, inverse: bool, shape: tuple[int, int, int], dtype: np.dtype[np.generic],
+    lengths: tuple[int | None, ...], norm: str | None, params: FftParams,
+) -> Problem:  # fmt: skip
     planes, rows, columns = shape
     given = dict(zip(("columns", "rows"), reversed(lengths), strict=False))
     n_rows = _length(given.get("rows"), rows, rows)
@@ -225,16 +199,9 @@ def scale_of(norm: str | None, size: int, inverse: bool) -> float:
 
 
 def problem_of(
-    params: SpectrumParams,
-    kind: str,
-    axes: int,
-    given: Sequence[int],
-    made: tuple[int, int, int],
-    n: tuple[int, int],
-    *,
-    inverse: bool = False,
-    **more: Any,
-) -> Problem:
+    params: SpectrumParams, kind: str, axes: int, given: Sequence[int], made: tuple[int, int, int],
+    n: tuple[int, int], *, inverse: bool = False, **more: Any,
+) -> Problem:  # fmt: skip
     """The transform of arrays of the shape ``given`` to arrays of the shape ``made`` with the norm and the precision of
     ``params``; ``more`` are further fields of :class:`Problem`."""
     planes, rows, columns = given
@@ -256,14 +223,9 @@ def transfer_function(gpu: Gpu, kernel: Image, size: tuple[int, int]) -> Image:
 
 
 def convolution(
-    gpu: Gpu,
-    image: Image,
-    transfer: Image,
-    taps: tuple[int, int],
-    size: tuple[int, int],
-    border: str,
+    gpu: Gpu, image: Image, transfer: Image, taps: tuple[int, int], size: tuple[int, int], border: str,
     cval: float,
-) -> Image:
+) -> Image:  # fmt: skip
     """Convolves images with a kernel in three passes: columns; rows, times the transfer function, and back; columns
     back.
 

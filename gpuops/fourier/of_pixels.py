@@ -2,60 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
+from ..gpu import Gpu
 from ..image import PIXEL_TYPE_NAMES, Image
 from ..params.fft import FftParams, SpectrumParams
 from ..pixels.coding import Encoding, Losses, losses
 from .api import DEFAULT, problem_of
+from .engine.problem import Pixels
 from .engine.transform import plan
-from .image_ends import Pixels
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 Size = tuple[int, int]
 Operand = TypeVar("Operand", Image, npt.NDArray[Any])
 
 
-def read(gpu: Gpu, pixels: Image, at: slice, size: Size, params: SpectrumParams) -> Image:
-    """The transform over ``size`` (rows, columns), zeros behind the image, of the channels ``at`` of pixels.
-
-    Pixels are (height, width, channels) of a type in :data:`gpuops.image.PIXEL_TYPES`. Spectra are half or whole, with
-    the precision and the norm of ``params``, whose window, filter and shift are not applied.
-    """
-    height, width, channels = pixels.shape
-    planes, (rows, columns) = at.stop - at.start, size
-    out = (planes, rows, columns // 2 + 1 if params.half else columns)
-    source = Pixels(pixels.dtype.name, channels, at.start)
-    return plan(gpu, problem_of(params, "r2c", 2, (planes, height, width), out, size, pixels=source))(pixels)
-
-
 def back(
-    gpu: Gpu,
-    values: Image,
-    size: Size,
-    transform: Size,
-    params: SpectrumParams,
-    target: Pixels | None = None,
-    into: Image | None = None,
+    gpu: Gpu, values: Image, size: Size, transform: Size, params: SpectrumParams, target: Pixels | None = None,
     lost: Image | None = None,
-) -> Image:
+) -> Image:  # fmt: skip
     """The image of ``size`` whose transform over ``transform`` is ``values`` (planes, rows, columns).
 
-    The image is planar, float32 or float64 as values are. With a ``target`` it is written to channels of ``into``, and
-    ``lost`` counts as :func:`gpuops.pixels.coding.pack` does. Values of COMPLEX_HALF are halves between the axes as
-    well.
+    The image is planar, float32 or float64 as values are. With a ``target`` it is pixels, and ``lost``
+    counts as :func:`gpuops.pixels.coding.pack` does. Values of COMPLEX_HALF are halves between the axes as well.
     """
     problem = problem_of(
         params, "c2r" if params.half else "c2c", 2, values.shape, (values.shape[0], *size), transform, inverse=True,
         pixels=target, reals=not params.half,
     )  # fmt: skip
-    return plan(gpu, problem)(values, into=into, lost=lost)
+    return plan(gpu, problem)(values, lost=lost)
 
 
 def rfft2_of_pixels(
@@ -85,19 +63,16 @@ def rfft2_of_pixels(
     how = SpectrumParams(norm or "backward", how=params)
     image = pixels if isinstance(pixels, Image) else gpu.array(pixels)
     height, width, channels = image.shape
-    spectra = read(gpu, image, slice(0, channels), (height, width), how)
+    shape, out = (channels, height, width), (channels, height, width // 2 + 1)
+    source = Pixels(image.dtype.name, channels)
+    spectra = plan(gpu, problem_of(how, "r2c", 2, shape, out, (height, width), pixels=source))(image)
     return spectra if isinstance(pixels, Image) else spectra.numpy()
 
 
 def irfft2_to_pixels(
-    gpu: Gpu,
-    spectra: Operand,
-    s: Size,
-    dtype: npt.DTypeLike,
-    norm: str | None = None,
-    *,
+    gpu: Gpu, spectra: Operand, s: Size, dtype: npt.DTypeLike, norm: str | None = None, *,
     params: FftParams = DEFAULT,
-) -> tuple[Operand, Losses]:
+) -> tuple[Operand, Losses]:  # fmt: skip
     """Inverse of :func:`rfft2_of_pixels`: pixels (s[0], s[1], channels) of ``dtype``, written by the transform itself.
 
     Parameters

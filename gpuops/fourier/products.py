@@ -1,22 +1,26 @@
 """Filters as products of spectra, axis by axis: some rows of a picture at a time, and then some columns at a time.
 
-Each function does the device's part of one sweep of a :class:`~gpuops.operation.Spectral` filter.
+Each function does the device's part of one sweep of a :class:`~gpuops.operation.Spectral` filter. What is beyond an
+image's edges, the transform of a whole image makes itself as it reads, where it can.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..errors import TooLongError
+from ..gpu import Gpu
 from ..image import Image
 from ..params.border import define
 from ..params.fft import SpectrumParams
 from ..tiles.memory import ROUNDED, no_room
 from ..tiles.rectangles import paste
-from . import axes, device_memory
+from . import axes
+from .api import DEFAULT, rfft2
+from .engine.problem import Problem, Surroundings
 from .engine.transform import plan
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu
     from ..operation import Spectral
 
 Shape = tuple[int, int, int]
@@ -40,6 +44,26 @@ def surrounded(gpu: Gpu, image: Image, size: Size) -> Image:
         group=64, label="surround", VALUES=values, **define("reflect"),
     )  # fmt: skip
     return result
+
+
+def rfft2_bordered(gpu: Gpu, image: Image, border: str) -> Image:
+    """Returns half the spectrum, not scaled, of a planar float32 Image that is continued by a ``border``.
+
+    ``wrap``: the image repeats; complex64 (planes, rows, columns // 2 + 1). ``reflect``: it is mirrored, over twice as
+    many rows and columns; the image is the first half of both.
+    """
+    planes, rows, columns = image.shape
+    size, around = (rows, columns), None
+    if border == "reflect":
+        size, around = (2 * rows, 2 * columns), Surroundings("reflect", 0.0, (rows, columns))
+    out = planes, size[0], size[1] // 2 + 1
+    problem = Problem("r2c", 2, (planes, rows, columns), out, size, False, 1.0, False, DEFAULT, around)
+    try:
+        return plan(gpu, problem)(image)
+    except TooLongError:  # rows that need several passes, such as those with large prime factors
+        if around is None:
+            raise
+        return rfft2(gpu, surrounded(gpu, image, size))
 
 
 def rows_of(gpu: Gpu, image: Image, spectral: Spectral) -> Image:
@@ -85,12 +109,12 @@ def copies_of_rows(gpu: Gpu, shape: Shape, spectral: Spectral) -> float:
     """Returns the most memory on the device that rows of a picture of this shape take, in copies of their planes."""
     planes, height, width = shape
     surroundings = planes, height, spectral.size[1]
-    return _ROWS + device_memory.row_peak(gpu, surroundings, spectral.size, PARAMS) / (4 * planes * width)
+    return _ROWS + axes.row_peak(gpu, surroundings, spectral.size, PARAMS) / (4 * planes * width)
 
 
 def bytes_of_tables(spectral: Spectral) -> float:
     """Returns the bytes on the device that transforms of both axes, and products, keep."""
-    return device_memory.tables(spectral.size, PARAMS) + spectral.fixed_bytes
+    return axes.tables(spectral.size, PARAMS) + spectral.fixed_bytes
 
 
 def columns_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -> int:
@@ -100,15 +124,15 @@ def columns_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -
     """
     (rows, columns), limits = spectral.size, gpu.limits
     half = columns // 2 + 1
-    peak = device_memory.column_peak(gpu, rows, spectral.size, PARAMS)
+    peak = axes.column_peak(gpu, rows, spectral.size, PARAMS)
     each = 8 * shape[1] + peak + spectral.bytes_per_column
     tables = bytes_of_tables(spectral)
     fitting = min((limits.global_bytes / ROUNDED - tables) // each, limits.max_alloc_bytes // spectral.column)
     if fitting < 1:
         words = f"columns of a transform of {rows}×{columns} need"
         raise no_room(gpu, words, (tables + each) * ROUNDED)
-    most = min(nbytes, device_memory.ENOUGH) // spectral.column
-    return device_memory.whole_lanes(int(min(half, fitting, max(1, most))))
+    most = min(nbytes, axes.ENOUGH) // spectral.column
+    return axes.whole_lanes(int(min(half, fitting, max(1, most))))
 
 
 def rows_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -> int:
@@ -118,4 +142,4 @@ def rows_at_once(gpu: Gpu, shape: Shape, spectral: Spectral, nbytes: float) -> i
     free = gpu.limits.global_bytes / ROUNDED - bytes_of_tables(spectral)
     each = 4 * planes * width * copies_of_rows(gpu, shape, spectral)
     spectra = 8 * planes * (spectral.size[1] // 2 + 1)
-    return max(1, int(min(free // each, min(nbytes, device_memory.ENOUGH) // spectra)))
+    return max(1, int(min(free // each, min(nbytes, axes.ENOUGH) // spectra)))

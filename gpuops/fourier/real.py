@@ -7,20 +7,18 @@ scipy.fft.dct and dst. The sequences are extended and turned on the host; the tr
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
+from ..gpu import Gpu
 from ..image import Image
 from ..operands import computed
 from ..params.fft import NORMS
 from .api import check_axes, fft, irfft, rfft
 from .nd import Axes, Lengths, lengths_and_axes
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 Array = npt.NDArray[Any]
 # The type that undoes each type.
@@ -185,5 +183,5 @@ def _transformed(gpu: Gpu, x: Array, kind: str, type: int) -> Array:
 
 
 def _array(values: Any) -> Array:
-    found: Array = np.asarray(values)
-    return found
+    array: Array = np.asarray(values)
+    return array

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import FileError, ParameterError
+from ..files import RowsOfArray
 from ..image import COMPLEX_HALF
 from ..params.fft import FrequencyFilter, SpectrumParams
 from ..params.files import FileOperand
 from .spectrum import padded
 
 Array = npt.NDArray[Any]
-
-
-class ArrayKind(Protocol):
-    """An object with the shape and the type of an array."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def dtype(self) -> np.dtype[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -64,15 +56,8 @@ class SpectrumRecord:
             "program": program,
             "size": list(self.size),
             "transform": list(self.transform),
-            "planes": self.planes,
-            "dtype": self.dtype,
-            "alpha": self.alpha,
-            "linear": self.linear,
-            "norm": p.norm,
-            "half": p.half,
-            "shift": p.shift,
-            "window": p.window,
-            "pad": p.pad,
+            **{name: getattr(self, name) for name in ("planes", "dtype", "alpha", "linear")},
+            **{name: getattr(p, name) for name in ("norm", "half", "shift", "window", "pad")},
             "filter": asdict(p.filter) if p.filter else None,
             "mask": p.mask.written() if p.mask else None,
             "precision": p.precision,
@@ -132,7 +117,9 @@ def parse(
     return record, values
 
 
-def described(path: str, arrays: Mapping[str, ArrayKind], attributes: Mapping[str, Any]) -> SpectrumRecord:
+def described(
+    path: str, arrays: Mapping[str, Array | RowsOfArray], attributes: Mapping[str, Any]
+) -> SpectrumRecord:
     """Returns the record of a spectrum file, whose arrays need not be read yet. Raises FileError as :func:`parse`."""
     if attributes.get("kind") != "spectrum":
         hint = " (clpix idwt reads these)" if "wavelet" in attributes else ""
@@ -140,15 +127,12 @@ def described(path: str, arrays: Mapping[str, ArrayKind], attributes: Mapping[st
             f"{path}: holds {attributes.get('kind', 'no')!s:.40} data, not the spectrum of an image{hint}"
         )
     try:
+        plain: dict[str, Any] = {name: attributes[name] for name in ("norm", "window", "pad", "precision")}
+        plain |= {name: _flag(attributes[name]) for name in ("half", "shift")}
         params = SpectrumParams(
-            norm=attributes["norm"],
-            half=_flag(attributes["half"]),
-            shift=_flag(attributes["shift"]),
-            window=attributes["window"],
-            pad=attributes["pad"],
+            **plain,
             filter=_filter(attributes["filter"]),
             mask=FileOperand.of(attributes["mask"]) if attributes.get("mask") else None,
-            precision=attributes["precision"],
         )
         rows, columns = (_count(n) for n in attributes["size"])
         record = SpectrumRecord(
@@ -206,8 +190,8 @@ def _count(value: object) -> int:
 def _filter(value: Any) -> FrequencyFilter | None:
     if value is None:
         return None
-    found = dict(value)
-    if "centre" in found:  # a file that was written when a notch filter had one place
-        centre = tuple(found.pop("centre"))
-        found["notches"] = [(*centre, found["high"])] if found["kind"] == "notch" else []
-    return FrequencyFilter(**{**found, "notches": tuple((x, y, radius) for x, y, radius in found["notches"])})
+    spec = dict(value)
+    if "centre" in spec:  # a file that was written when a notch filter had one place
+        centre = tuple(spec.pop("centre"))
+        spec["notches"] = [(*centre, spec["high"])] if spec["kind"] == "notch" else []
+    return FrequencyFilter(**{**spec, "notches": tuple((x, y, radius) for x, y, radius in spec["notches"])})

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from math import atan2, ceil, prod, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
+from ..gpu import Gpu
 from ..image import Image
 from ..operands import computed, on_device
 from .api import irfft2, rfft2
 
-if TYPE_CHECKING:
-    from ..gpu import Argument, Gpu
-
 Array = npt.NDArray[Any]
 # The width and the height, in pixels, of the region around the whole-pixel shift that is searched.
 _REGION = 1.5
+# The kernels' names of the real types.
+_REALS = {"complex64": "float", "complex128": "double"}
 # The least divisor of a phase, in roundings of the type.
 _ROUNDINGS = 100
 
@@ -74,9 +74,10 @@ def phase_cross_correlation(
     spectrum, other = rfft2(gpu, reference), rfft2(gpu, moving)
     least = _ROUNDINGS * float(np.finfo(real).eps)
     count = prod(spectrum.shape)
-    _launch(
-        gpu, "cross_power", real is np.float64, (count,), spectrum, other, np.uint64(count), least,
-        traffic=3 * spectrum.nbytes, PHASE=normalization == "phase",
+    gpu.compute(
+        "registration", "cross_power", (count,), spectrum, other, np.uint64(count), least, group=256,
+        label="cross power", traffic=3 * spectrum.nbytes, REAL=_REALS[spectrum.dtype.name],
+        PHASE=normalization == "phase",
     )  # fmt: skip
     correlation = irfft2(gpu, spectrum, size).numpy()[0]
     place = np.unravel_index(np.argmax(np.abs(correlation)), size)
@@ -135,9 +136,9 @@ def _refined(
         mirrored += np.multiply.outer(factors.conj() - factors, middle)
     rest = size[1] - half.shape[1]
     whole[:, half.shape[1] :] = mirrored[:, 1 : 1 + rest][:, ::-1].conj()
-    found = whole @ across.T
-    place = np.unravel_index(np.argmax(np.abs(found)), found.shape)
-    return shift + steps[list(place)] / factor, complex(found[place])
+    correlation = whole @ across.T
+    place = np.unravel_index(np.argmax(np.abs(correlation)), correlation.shape)
+    return shift + steps[list(place)] / factor, complex(correlation[place])
 
 
 def _along_columns(gpu: Gpu, spectrum: Image, factors: Array) -> Array:
@@ -145,9 +146,10 @@ def _along_columns(gpu: Gpu, spectrum: Image, factors: Array) -> Array:
     _, rows, columns = spectrum.shape
     table = gpu.array(factors.astype(spectrum.dtype))
     result = gpu.empty((len(factors), columns), spectrum.dtype)
-    _launch(
-        gpu, "dft_of_columns", spectrum.dtype == np.complex128, (columns, len(factors)), spectrum, table, result,
-        rows, columns, len(factors), traffic=spectrum.nbytes + table.nbytes + result.nbytes,
+    gpu.compute(
+        "registration", "dft_of_columns", (columns, len(factors)), spectrum, table, result, rows, columns,
+        len(factors), group=256, label="dft of columns",
+        traffic=spectrum.nbytes + table.nbytes + result.nbytes, REAL=_REALS[spectrum.dtype.name],
     )  # fmt: skip
     return result.numpy().astype(np.complex128)
 
@@ -158,12 +160,3 @@ def _row(spectrum: Image, row: int) -> Array:
     values = np.empty(columns, spectrum.dtype)
     spectrum.gpu.copy(values, spectrum.buffer, src_offset=row * columns * spectrum.dtype.itemsize)
     return values.astype(np.complex128)
-
-
-def _launch(
-    gpu: Gpu, name: str, double: bool, size: tuple[int, ...], *args: Argument, traffic: int, **defines: bool
-) -> None:
-    gpu.compute(
-        "registration", name, size, *args, group=256, label=name.replace("_", " "), traffic=traffic,
-        REAL="double" if double else "float", **defines,
-    )  # fmt: skip

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import log, pi, prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
+from ..files.operands import luminance_of, picture
+from ..gpu import Argument, Gpu
 from ..image import COMPLEX_HALF, Image, Part
 from ..params.fft import FILTERS, ODD, SHAPES, VIEWS, FrequencyFilter, SpectrumParams
+from ..params.files import FileOperand
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..space import Space
 from ..tiles.planes import planewise, planewise_to_host
@@ -19,11 +22,8 @@ from . import of_pixels
 from .api import problem_of
 from .engine.radices import next_fast_len
 from .engine.transform import plan
-from .mask import factors as mask_factors
 
-if TYPE_CHECKING:
-    from ..gpu import Argument, Gpu
-    from ..params.files import FileOperand
+Array = npt.NDArray[Any]
 
 #: Where a window is below this factor, an image cannot be restored: rounding errors would grow as much.
 LEAST_WINDOW = 1e-4
@@ -255,7 +255,7 @@ def multiply(
 ) -> None:
     """Multiplies the spectrum over ``transform``, or its columns from ``first`` on, by what is given, in place.
 
-    ``size``: the mask's. Raises ParameterError as :func:`gpuops.fourier.mask.factors`.
+    ``size``: the mask's. Raises ParameterError as :func:`mask_factors`.
     """
     if filter_ is not None:
         _filter(gpu, values, transform, filter_, first)
@@ -273,12 +273,7 @@ def _filter(gpu: Gpu, values: Image, size: tuple[int, int], f: FrequencyFilter, 
 
 
 def _mask(
-    gpu: Gpu,
-    values: Image,
-    mask: FileOperand,
-    size: tuple[int, int],
-    transform: tuple[int, int],
-    first: int,
+    gpu: Gpu, values: Image, mask: FileOperand, size: tuple[int, int], transform: tuple[int, int], first: int
 ) -> None:
     planes, rows, columns = values.shape
     factors = gpu.kept(
@@ -288,6 +283,51 @@ def _mask(
         gpu, "spectrum_mask", values, planes * rows * columns, values, factors, planes, rows, columns, first,
         factors.shape[1],
     )  # fmt: skip
+
+
+def mask_factors(operand: FileOperand, size: tuple[int, int], transform: tuple[int, int]) -> Array:
+    """Returns the numbers by which a mask multiplies a spectrum: float32, the transform's rows and columns.
+
+    The mask's picture has frequency 0 at (rows // 2, columns // 2). Black is 0 and white 1; floats count as they are.
+    The factor of a frequency is the mean of its place and the opposite one: filtered pictures are real.
+
+    Parameters
+    ----------
+    size, transform : (int, int)
+        Rows and columns of the mask, and of the transform: as many, or twice as many. Between the mask's places its
+        values are interpolated.
+
+    Raises
+    ------
+    ParameterError
+        A mask of another size, or with values that are not finite.
+    """
+    mask = picture(operand)
+    if (mask.height, mask.width) != size:
+        raise ParameterError(
+            f"{operand}: the mask has {mask.width} × {mask.height} pixels and the spectrum {size[1]} × {size[0]}: "
+            "resize it"
+        )
+    values = luminance_of(mask)[0]
+    if not np.isfinite(values).all():
+        raise ParameterError(f"{operand}: a mask needs finite values")
+    values = np.fft.ifftshift(values)
+    values = (values + np.roll(values[::-1, ::-1], 1, (0, 1))) / 2
+    for axis in (0, 1):
+        if transform[axis] == 2 * size[axis]:
+            values = _doubled(values, axis)
+    assert values.shape == transform
+    multiply_by: Array = values.astype(np.float32)
+    return multiply_by
+
+
+def _doubled(values: Array, axis: int) -> Array:
+    """Returns values of a periodic function, and those half-way between them by linear interpolation."""
+    between = (values + np.roll(values, -1, axis)) / 2
+    shape = [*values.shape]
+    shape[axis] *= 2
+    result: Array = np.stack([values, between], axis + 1).reshape(shape)
+    return result
 
 
 def offset(gpu: Gpu, image: Image, by: float) -> Image:

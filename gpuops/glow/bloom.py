@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..filters.convolve import Weights, convolve, kernel_for
+from ..gpu import Gpu
 from ..image import Image
-from ..notes import note
 from ..operands import check_colours
+from ..operation import Measure, Reach
 from ..params.bloom import BloomParams
 from ..params.lut import LutParams
 from ..params.tonemap import TonemapParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..tone import operators, tonemap
 from . import mip as bloom_mip
-from .mip_ends import Display, knee
+from .by_rows import Coarse, KernelGlow, Shape, shown
+from .light import composite, light_of, stretched, warn_of
+from .mip_ends import Ends
 from .octaves import columns
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 
 def bloom(
@@ -70,7 +69,7 @@ def bloom(
     result = image if overwrite_input else image.like()
     not_finite = gpu.zeros((1,), np.uint32)
     if params.method == "mip" and columns(params, *image.shape[1:]) == image.shape[2]:
-        bloom_mip.over(image, result, params, not_finite)
+        bloom_mip.over(Ends(image, result, not_finite), params)
     else:
         light, stays = light_of(gpu, image, params), 0.0
         if kernel is not None:
@@ -121,9 +120,7 @@ def bloom_pixels(
     channels = pixels.shape[2]
     if display is not None:
         if display.transfer != "linear" or display.dither is not None:
-            raise ParameterError(
-                "pixels are tone-mapped to light: use the transfer linear, without dithering"
-            )
+            raise ParameterError("pixels are tone-mapped to light: use the transfer linear, and no dither")
         if display.white_balance is not None:
             raise ParameterError("bloom has no white balance: tone-map its result by itself")
         check_colours(channels - decoding.alpha, channels, "tone mapping")
@@ -139,38 +136,13 @@ def bloom_pixels(
         if display is None:
             return pack(image, encoding)
         return tonemap.tonemap_premultiplied(gpu, image, display, encoding)
-    shown = None
-    if display is not None:
-        assert display.exposure is not None
-        function, clipped = operators.function_of(display.operator), display.operator in operators.CLIPPED
-        p = operators.vector(display)
-        shown = Display(function, 2.0**display.exposure, p, up_to_1=clipped)
-    counters = gpu.zeros((1,), np.uint32), gpu.zeros((3,), np.uint32)
-    result, lost = bloom_mip.over_pixels(gpu, pixels, params, decoding, encoding, shown, *counters)
-    not_finite, repaired = (counter.numpy() for counter in counters)
-    warn_of(int(not_finite[0]))
-    tonemap.warn_of_repairs(*map(int, repaired))
+    result = gpu.empty(pixels.shape, encoding.dtype)
+    not_finite, lost, repaired = (gpu.zeros((count,), np.uint32) for count in (1, 2, 3))
+    ends = Ends(pixels, result, not_finite, decoding, encoding, display, lost, repaired)
+    bloom_mip.over(ends, params)
+    warn_of(int(not_finite.numpy()[0]))
+    tonemap.warn_of_repairs(*map(int, repaired.numpy()))
     return result, lost
-
-
-def warn_of(not_finite: int) -> None:
-    """Says how many pixels were not finite."""
-    if not_finite:
-        pixels = "pixel was" if not_finite == 1 else "pixels were"
-        note(f"{not_finite} {pixels} not finite: no glow from there, NaN became 0, infinities ±65504")
-
-
-# -- any glow as large as the image -----------------------------------------------------------------------------
-
-
-def light_of(gpu: Gpu, image: Image, params: BloomParams) -> Image:
-    """Returns the part of a planar Image that glows."""
-    light = image.like()
-    size = image.shape[1] * image.shape[2]
-    gpu.compute(
-        "bloom", "light", (size,), image, light, size, knee(params), group=256, label="bloom light", **_defines(image),
-    )  # fmt: skip
-    return light
 
 
 def _around(gpu: Gpu, light: Image, params: BloomParams) -> tuple[Image, float]:
@@ -184,28 +156,54 @@ def _around(gpu: Gpu, light: Image, params: BloomParams) -> tuple[Image, float]:
     return stretched(gpu, glow, width), stays
 
 
-def stretched(gpu: Gpu, image: Image, to: int) -> Image:
-    """Returns a planar Image whose rows, which go round, are resampled to so many samples."""
-    planes, height, width = image.shape
-    made = image.like((planes, height, to))
-    gpu.compute(
-        "bloom_ring", "ring", (to, planes * height), image, made, planes * height, width, to, group=64,
-        label="bloom ring",
-    )  # fmt: skip
-    return made
+# -- what :mod:`gpuops.ops.bloom` says of itself ------------------------------------------------------------------
 
 
-def composite(
-    gpu: Gpu, image: Image, glow: Image, result: Image, params: BloomParams, not_finite: Image, stays: float
-) -> None:
-    """Lays the glow over the image; ``stays``: the share of light that stays in its pixel, where ``glow`` lacks it."""
-    size = image.shape[1] * image.shape[2]
-    own = float(params.strength) * (stays - (params.blend == "energy"))
-    gpu.compute(
-        "bloom", "composite", (size,), image, glow, result, not_finite, size, knee(params), own, float(params.strength),
-        group=256, label="bloom over", **_defines(image),
-    )  # fmt: skip
+def reach(gpu: Gpu, shape: Shape, params: BloomParams) -> Reach:
+    """Returns how many rows above and below a row of the result depends on, beside a coarse image of all rows."""
+    if _has_no_glow(params):
+        return Reach(0)
+    way = _way(gpu, shape, params)
+    return Reach(way.halo) if way else Reach()
 
 
-def _defines(image: Image) -> dict[str, int]:
-    return {"CHANNELS": image.shape[0], "COLOURS": image.colours}
+def fixed_bytes(gpu: Gpu, shape: Shape, params: BloomParams) -> float:
+    """Returns the bytes that stay taken on the device, or that transforms take beside the traits'."""
+    if params.method == "fft" and params.kernel is None and params.preset is None:
+        from . import starburst
+
+        return starburst.nbytes(shape, params.radius)
+    way = _way(gpu, shape, params)
+    return way.fixed_bytes if way else 0.0
+
+
+def measure(gpu: Gpu, shape: Shape, params: BloomParams) -> Measure | None:
+    """Returns what is to be known of a whole picture next, if there is something."""
+    if params.exposure is None:
+        return tonemap.stops_by_rows(lambda exposure: replace(params, exposure=exposure))
+    if _has_no_glow(params):
+        return Measure(None, lambda _: shown(params))
+    way = _way(gpu, shape, params)
+    return way.measure() if way else None
+
+
+def _has_no_glow(params: BloomParams) -> bool:
+    """Says whether all that is done is tone mapping."""
+    return params.strength == 0 and params.preset is None
+
+
+def _way(gpu: Gpu, shape: Shape, params: BloomParams) -> Coarse | None:
+    """Returns the way to make the glow of rows in parts, if there is one."""
+    if params.preset is not None or params.strength == 0:
+        return None
+    if params.method == "mip":
+        from .mip_rows import MipLevels
+
+        return MipLevels(gpu, shape, params)
+    if params.method == "gaussians":
+        from .gaussians import Sum
+
+        return Sum(gpu, shape, params)
+    if params.kernel is not None:
+        return KernelGlow(gpu, shape, params)
+    return None

@@ -6,21 +6,20 @@ the glow give. The second sweep makes the finer parts of the glow of some rows a
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..filters import convolve
+from ..gpu import Gpu
+from ..image import Image
 from ..operation import Measure, Operation, Params, Pass, Traits
-from ..rows.halo import with_halo
-from ..rows.window import rows_of
-from .bloom import composite, light_of, warn_of
+from ..rows.window import rows_of, with_halo
+from .light import composite, light_of, warn_of
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu
-    from ..image import Image
     from ..params.bloom import BloomParams
 
 Shape = tuple[int, int, int]
@@ -29,7 +28,7 @@ Shape = tuple[int, int, int]
 _AT_ONCE = 16
 
 
-class Coarse(ABC):
+class Coarse:
     """A coarse image of a whole picture, and then what it gives to the glow.
 
     Attributes
@@ -38,53 +37,48 @@ class Coarse(ABC):
         That of the picture.
     params : BloomParams
         The exposure is known.
+    halo : int
+        How many rows above and below a row of the result depends on, beside the coarse image.
+    bytes_per_value : float
+        For each value of a part of the picture, what the work on it takes beside it, and the result.
+    fixed_bytes : float
+        What the coarse image takes on the device, with what is made of it once.
+    align : int
+        The first row of a part is a multiple of it.
     not_finite : int
         Pixels that are not finite, in the whole picture.
     stays : float
         The share of light that stays in its own pixel, which the glow lacks.
     """
 
-    # Bytes for each value of a part of the picture that the work on it takes beside it, and the result.
+    halo: int
     bytes_per_value: float
+    fixed_bytes: float
+    align = 1
+    stays = 0.0
 
     def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
         self.gpu = gpu
         self.shape = shape
         self.params = params
         self.not_finite = 0
-        self.stays = 0.0
 
-    @property
-    @abstractmethod
-    def halo(self) -> int:
-        """How many rows above and below a row of the result depends on, beside the coarse image."""
-
-    @property
-    @abstractmethod
-    def fixed_bytes(self) -> float:
-        """The bytes that the coarse image takes on the device, with what is made of it once."""
-
-    @property
-    def align(self) -> int:
-        """The first row of a part is a multiple of it."""
-        return 1
-
-    def begin(self) -> None:  # noqa: B027
+    def begin(self) -> None:
         """Takes the memory of the coarse image."""
 
     def needs(self, first: int, end: int) -> tuple[int, int]:
         """Returns the rows of the picture that what :meth:`add` makes of these rows depends on."""
         return first, end
 
-    def add(self, image: Image, first: int, end: int) -> None:  # noqa: B027
+    def add(self, image: Image, first: int, end: int) -> None:
         """Takes these rows of the picture. The Image begins with the first row that they need."""
 
-    def settle(self) -> None:  # noqa: B027
+    def settle(self) -> None:
         """Makes of the coarse image what it gives to the glow."""
 
-    @abstractmethod
     def glow(self, light: Image) -> Image:
         """Returns the glow of light, which is some rows of a picture."""
+        raise NotImplementedError
 
     def over(self, image: Image) -> Image:
         """Lays the glow over some rows. Those that have no halo are wrong."""
@@ -112,6 +106,26 @@ class Coarse(ABC):
         self.settle()
         glow = Over(replace(self.params, tonemap=None), self)
         return (glow, *shown(self.params))
+
+
+class KernelGlow(Coarse):
+    """The glow of a kernel image, which has no coarse parts: all of it is made of the kernel's rows."""
+
+    # Those of light, the glow and what a transform takes, and the result.
+    bytes_per_value = 32.0
+
+    def __init__(self, gpu: Gpu, shape: Shape, params: BloomParams) -> None:
+        super().__init__(gpu, shape, params)
+        assert params.kernel is not None
+        self._weights = convolve.kernel_from_file(gpu, params.kernel, normalise=True)
+        _, rows, columns = map(int, self._weights.shape)
+        self.halo = rows // 2
+        # The bytes that the kernel and transforms of its size take beside copies of rows.
+        self.fixed_bytes = convolve.fixed_bytes(gpu, shape, (rows, columns), "auto")
+
+    def glow(self, light: Image) -> Image:
+        weights = convolve.kernel_for(light, self._weights)
+        return convolve.convolve(self.gpu, light, weights, mode=self.params.border)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from .. import notes
+from ..gpu import Gpu
 from ..image import Image
 from ..operands import check_colours
 from ..operation import operation_of
@@ -14,9 +14,6 @@ from ..params.bloom import BloomParams
 from ..params.contact_sheet import GlowSheetParams
 from ..tone.contact_sheet import Pixels, SheetTile, compose, signed, tile, tile_size
 from ..tone.tonemap import stops
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 
 def contact_sheet(

@@ -9,20 +9,16 @@ blur, and join both in the final pass. As in the sample, each effect exists with
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import check_name
-from ..gpu import Local
+from ..gpu import Gpu, Local
 from ..image import Image
 from ..metrics.statistics import statistics
 from ..notes import note
 from ..operands import check_colours
 from ..pixels.primaries import REC601_LUMINANCE
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 # The ways to blur; ``auto`` is direct on CPUs and local elsewhere.
 METHODS = ("auto", "local", "direct")
@@ -101,11 +97,10 @@ def _alpha(image: Image) -> Image:
 def _repaired(gpu: Gpu, image: Image) -> Image:
     """Replaces values that are not finite: the sample's half floats end at 65504, and its blur would spread others."""
     result = image.like()
-    kernel = gpu.kernel("d3d11", "repair", COLOURS=1)
     count = math.prod(image.shape)
-    gpu.launch(
-        kernel, (count,), image, result, np.uint64(count), label="d3d11 repair", traffic=2 * image.nbytes
-    )
+    gpu.compute(
+        "d3d11", "repair", (count,), image, result, np.uint64(count), group=256, label="d3d11 repair", COLOURS=1,
+    )  # fmt: skip
     return result
 
 

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..image import Image
-from ..tone.operators import Vector
 
 if TYPE_CHECKING:
     from ..params.bloom import BloomParams
+    from ..params.tonemap import TonemapParams
     from ..pixels.coding import Decoding, Encoding
-
-
-@dataclass(frozen=True)
-class Display:
-    """An operator (as in tonemap_operators.cl) for the result, the exposure's factor before it and its vector p.
-
-    ``up_to_1``: no result is above 1.
-    """
-
-    operator: str
-    exposure: float
-    p: Vector
-    up_to_1: bool = False
 
 
 @dataclass(frozen=True)
@@ -33,7 +20,8 @@ class Ends:
 
     Both are planes, or with a decoding pixels.
 
-    Without ``not_finite`` the result is the glow by itself.
+    Without ``not_finite`` the result is the glow by itself. With a ``display``, whose exposure
+    is known, it is tone-mapped.
     """
 
     source: Image
@@ -41,20 +29,24 @@ class Ends:
     not_finite: Image | None
     decoding: Decoding | None = None
     encoding: Encoding | None = None
-    display: Display | None = None
+    display: TonemapParams | None = None
     lost: Image | None = None
     repaired: Image | None = None
-    channels: int = field(init=False)
-    colours: int = field(init=False)
-    size: tuple[int, int] = field(init=False)
 
-    def __post_init__(self) -> None:
-        of_pixels = self.decoding is not None
-        shape, alpha = self.source.shape, self.decoding.alpha if self.decoding else self.source.alpha
-        channels = shape[2] if of_pixels else shape[0]
-        object.__setattr__(self, "channels", channels)
-        object.__setattr__(self, "colours", channels - alpha)
-        object.__setattr__(self, "size", shape[:2] if of_pixels else shape[1:])
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Height and width."""
+        return self.source.shape[:2] if self.decoding else self.source.shape[1:]
+
+    @property
+    def channels(self) -> int:
+        """The number of planes, or of a pixel's channels."""
+        return self.source.shape[2 if self.decoding else 0]
+
+    @property
+    def colours(self) -> int:
+        """The same without alpha."""
+        return self.channels - (self.decoding or self.source).alpha
 
 
 @dataclass
@@ -81,9 +73,15 @@ class MipChain(ABC):
         self.gpu = self.ends.source.gpu
         self.levels = [self.ends.source]
 
-    @abstractmethod
     def down(self, count: int) -> None:
         """Adds levels until there are so many."""
+        while len(self.levels) < count:
+            first = self.from_image and len(self.levels) == 1
+            self.levels.append(self.next_level(self.levels[-1], first=first))
+
+    @abstractmethod
+    def next_level(self, fine: Image, *, first: bool) -> Image:
+        """Returns the level after this one; ``first``: that is the image itself."""
 
     @abstractmethod
     def total(self) -> None:
@@ -109,6 +107,6 @@ def knee(params: BloomParams) -> tuple[float, float]:
     return threshold, threshold * params.knee
 
 
-def halved(size: tuple[int, int]) -> tuple[int, int]:
+def halved(size: tuple[int, ...]) -> tuple[int, int]:
     """Returns the height and width of the next level."""
     return (size[0] + 1) // 2, (size[1] + 1) // 2

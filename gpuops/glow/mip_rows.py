@@ -8,22 +8,19 @@ first row of a part is a multiple of 2 to the number of halvings.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..gpu import Gpu
 from ..image import Image
-from ..rows.halo import beside
+from ..params.bloom import BloomParams
+from ..rows.window import beside
 from ..tiles.rectangles import copy, cut
 from . import mip
-from .bloom import light_of, stretched
 from .by_rows import Coarse, Shape
+from .light import light_of, stretched
 from .mip_ends import Ends, halved
 from .octaves import columns, levels
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
-    from ..params.bloom import BloomParams
 
 # The share of the device's memory that the coarse level and all that are coarser may take.
 _SHARE = 1 / 4
@@ -58,25 +55,15 @@ class MipLevels(Coarse):
         self._way = replace(params, strength=1.0, threshold=0.0) if self._stretches else params
         self._shares = levels(params, shape[1])
         self.stays = self._shares[0]
+        self.halo, self.align = _UP << self.level, 1 << self.level
+        # The bytes that the level, and those that are coarser, take on the device.
+        self.fixed_bytes = _ALL_LEVELS * _bytes(shape, params, self.level)
         self._needs = beside(shape[1], _DOWN << self.level, 1 << self.level)
         self._factor = 1.0
         self._image: Image
 
-    @property
-    def halo(self) -> int:
-        return _UP << self.level
-
-    @property
-    def fixed_bytes(self) -> float:
-        """The bytes that the level, and those that are coarser, take on the device."""
-        return _ALL_LEVELS * _bytes(self.shape, self.params, self.level)
-
     def begin(self) -> None:
         self._image = self.gpu.empty(_shape_of(self.shape, self.params, self.level))
-
-    @property
-    def align(self) -> int:
-        return 1 << self.level
 
     def needs(self, first: int, end: int) -> tuple[int, int]:
         return self._needs(first, end)
@@ -89,10 +76,8 @@ class MipLevels(Coarse):
         chain.down(self.level + 1)
         last = self._image.shape[1] if end == height else -(-end >> self.level)
         begin, made = -(-first >> self.level), chain.levels[-1]
-        planes, _, columns = made.shape
-        copy(
-            made, (begin - (start >> self.level), 0), self._image, (begin, 0), (planes, last - begin, columns)
-        )
+        size = made.shape[0], last - begin, made.shape[2]
+        copy(made, (begin - (start >> self.level), 0), self._image, (begin, 0), size)
 
     def settle(self) -> None:
         ends, shares = Ends(self._image, self._image, None), self._shares[self.level :]

@@ -12,7 +12,7 @@ v there is 2/πv of its light. Other apertures are drawn with the round one's ar
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,9 @@ import numpy.typing as npt
 from .. import fourier as fft
 from ..errors import DeviceError, TooLongError
 from ..fourier.engine.radices import next_fast_size
-from ..params.starburst import Aperture
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
-    from ..image import Image
+from ..gpu import Gpu
+from ..image import Image
+from ..params.bloom import Aperture
 
 Array = npt.NDArray[np.float32]
 Exact = npt.NDArray[np.float64]
@@ -183,9 +181,7 @@ def _gathered(gpu: Gpu, light: Image, spread: _Spread) -> Image:
         try:
             part = fft.convolution(gpu, light.planes(at), transfer, taps, spread.size, spread.border, 0.0)
         except TooLongError as error:
-            message = (
-                f"the starburst's transforms, {spread.size[1]} points a row, do not fit into local memory"
-            )
+            message = f"the starburst's transforms, {spread.size[1]} points a row, do not fit local memory"
             raise DeviceError(f"{message}: use a smaller radius or image") from error
         result.put(at, part)
     return result

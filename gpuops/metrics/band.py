@@ -4,28 +4,82 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from ..gpu import Gpu
+from ..image import Image
 from ..params.comparing import Comparing, WorstPixel
+from ..params.thresholds import Thresholds
 from ..pixels.coding import Encoding, on_device, pack, unpack
 from ..pixels.light import readable
-from .changes import Changed, changed
 from .compare import pair
 from .counts import Counts, Threshold, counts
+from .flip_tiles import BLOCK
 
 if TYPE_CHECKING:
     from ..files.picture import Picture
-    from ..gpu import Gpu
-    from ..image import Image
-    from ..params.thresholds import Thresholds
-    from ..rows.bands import RowPlace
+    from ..rows.window import RowPlace
     from .pair import Pair
     from .variance import Variance
 
 # The difference of values that idiff allows without an option.
 _IDIFF_FAIL = 1e-6
+# Neighbours that are taken together, in reading order: they fill whole words, whatever a pixel is.
+_RUN = 8
+# The largest share of a picture that is taken apart: of more, the whole is measured as fast.
+_MOST = 0.25
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The pixels that differ between two pictures, with some neighbours; all others have the same bits.
+
+    Attributes
+    ----------
+    places : array of int
+        Their numbers in reading order, at least one.
+    pictures : tuple of Picture
+        Both pictures of these pixels alone, as one row.
+    blocks : array of bool
+        Which blocks of BLOCK × BLOCK pixels have one of them.
+    none : bool
+        Whether these pixels have the same bits, too.
+    """
+
+    places: npt.NDArray[np.intp]
+    pictures: tuple[Picture, Picture]
+    blocks: npt.NDArray[np.bool_]
+    none: bool
+
+
+def changed(a: Picture, b: Picture) -> Changed | None:
+    """Returns where two pictures of one size differ; None if they are of different kinds, or differ in many places."""
+    if a.pixels.dtype != b.pixels.dtype or a.pixels.shape != b.pixels.shape or a.colour != b.colour:
+        return None
+    pixels = [_in_a_row(picture.pixels) for picture in (a, b)]
+    size, channels = pixels[0].shape
+    whole = (size - 1) // _RUN * _RUN  # the last run may be shorter, and is always taken
+    first, second = (p[:whole].reshape(-1).view(np.uint64) for p in pixels)
+    words = np.flatnonzero(first != second)
+    runs = np.zeros(whole // _RUN, bool)
+    runs[words // (channels * a.pixels.itemsize)] = True
+    if np.count_nonzero(runs) > _MOST * len(runs):
+        return None
+    places = (np.flatnonzero(runs)[:, None] * _RUN + np.arange(_RUN)).ravel()
+    places = np.concatenate([places, np.arange(whole, size)])
+    blocks = np.zeros((-(-a.height // BLOCK), -(-a.width // BLOCK)), bool)
+    blocks[places // a.width // BLOCK, places % a.width // BLOCK] = True
+    parts = (replace(picture, pixels=p[places][None]) for picture, p in zip((a, b), pixels, strict=True))
+    last = [p[whole:].view(f"u{a.pixels.itemsize}") for p in pixels]
+    none = words.size == 0 and np.array_equal(last[0], last[1])
+    return Changed(places, (next(parts), next(parts)), blocks, none)
+
+
+def _in_a_row(pixels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.ascontiguousarray(pixels).reshape(-1, pixels.shape[2])
 
 
 @dataclass
@@ -127,25 +181,24 @@ class Band:
     def counts(self, thresholds: Thresholds) -> Counts:
         """Returns what one pass over the stored values counts, for ``fail`` and ``warn``, in these values' unit."""
         default, scale = _IDIFF_FAIL if self.how.idiff else 0.0, self.pair.data_range
+        given = (thresholds.fail, thresholds.failrelative), (thresholds.warn, thresholds.warnrelative)
         limits = [
             Threshold((default if absolute is None else absolute) * scale, relative or 0.0)
-            for absolute, relative in (
-                (thresholds.fail, thresholds.failrelative),
-                (thresholds.warn, thresholds.warnrelative),
-            )
+            for absolute, relative in given
         ]
         return counts(self.gpu, *self.compared, limits, among=self.pixels)
 
-    def worst(self, found: Counts) -> WorstPixel | None:
+    def worst(self, tally: Counts) -> WorstPixel | None:
         """Returns the pixel with the largest error in both pictures."""
-        if (at := found.worst) is None:
+        if (at := tally.worst) is None:
             return None
         reference, result = self.compared
         pixel = (tuple(map(float, image.pixel(at.row, at.column))) for image in (result, reference))
         number = at.row * reference.shape[2] + at.column
         number = number if self.changed is None else int(self.changed.places[number])
         row, column = divmod(number, self.reference.width)
-        return WorstPixel(column, self.place.first + row, *pixel)
+        left, top = self.pair.reference.frame.data[:2]
+        return WorstPixel(left + column, top + self.place.first + row, *pixel)
 
 
 def _codes(gpu: Gpu, picture: Picture) -> Image:

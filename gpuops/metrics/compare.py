@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..errors import ParameterError, check_name
+from ..gpu import Gpu
 from ..image import Image
 from ..operands import Operand
 from ..pixels.coding import Decoding, on_device, unpack
@@ -18,7 +19,6 @@ from .ssim import structural_similarity
 
 if TYPE_CHECKING:
     from ..files.picture import Picture
-    from ..gpu import Gpu
 
 __all__ = [
     "Scale", "channels", "difference", "mean_squared_error", "pair", "peak_signal_noise_ratio", "scale_of",
@@ -96,6 +96,7 @@ def scale_of(a: Picture, b: Picture, *, space: str = "auto", alpha: bool = True)
     check_name("space", space, ("auto", "linear", "encoded"))
     check_same(a, b, alpha)
     as_stored = a.colour == b.colour and space in ("auto", "linear" if a.linear else "encoded")
+    as_stored |= a.colour.data or b.colour.data  # which nothing converts
     linear = a.linear if as_stored else space == "linear" or (space == "auto" and a.linear and b.linear)
     as_levels = as_stored and min(_maximum(a), _maximum(b)) > 1
     return Scale(as_stored, linear, float(max(_maximum(a), _maximum(b))) if as_levels else 1.0)
@@ -127,25 +128,25 @@ def pair(
     Raises ParameterError for different sizes, channels, or an unknown space.
     """
     as_stored, linear, data_range = scale_of(a, b, space=space, alpha=alpha)
-    first, second = (
-        unpack(
-            pixels or _uploaded(gpu, picture, alpha),
-            Decoding(picture.alpha and alpha, scale=data_range / _maximum(picture)),
-        )
-        if as_stored
-        else unpack(*readable(gpu, picture, linear=linear, alpha=alpha, pixels=pixels))
-        for picture, pixels in zip((a, b), uploaded, strict=True)
-    )
+
+    def planes(picture: Picture, pixels: Image | None) -> Image:
+        if not as_stored:
+            return unpack(*readable(gpu, picture, linear=linear, alpha=alpha, pixels=pixels))
+        stored = picture.pixels if alpha or not picture.alpha else picture.pixels[..., :-1]
+        decoding = Decoding(picture.alpha and alpha, scale=data_range / _maximum(picture))
+        return unpack(pixels or on_device(gpu, stored), decoding)
+
+    first, second = map(planes, (a, b), uploaded)
     first.linear = second.linear = linear
     return first, second, data_range
 
 
 def check_same(a: Picture, b: Picture, alpha: bool = True) -> None:
-    """Raises ParameterError unless two pictures have one size, place and kind of channels; ``alpha``: if it counts."""
+    """Raises ParameterError unless two pictures have one size, frame and kind of channels; ``alpha``: if it counts."""
     if (a.width, a.height) != (b.width, b.height):
         raise ParameterError(f"sizes differ: {a.width}×{a.height} and {b.width}×{b.height} pixels")
-    if a.window != b.window:
-        raise ParameterError(f"places differ: pixels {a.place}, and {b.place}")
+    if a.frame != b.frame:
+        raise ParameterError(f"windows differ: pixels {b.frame}, and {a.frame}")
     if channels(a, alpha) != channels(b, alpha):
         advice = "; --alpha drop leaves alpha out" if channels(a, False) == channels(b, False) else ""
         raise ParameterError(f"channels differ: {channels(a, alpha)} and {channels(b, alpha)}{advice}")
@@ -155,11 +156,6 @@ def channels(picture: Picture, alpha: bool = True) -> str:
     """Returns the name of a picture's channels."""
     names = {1: "gray", 2: "gray and alpha", 3: "RGB", 4: "RGBA"}
     return names[picture.channels - (picture.alpha and not alpha)]
-
-
-def _uploaded(gpu: Gpu, picture: Picture, alpha: bool) -> Image:
-    """Returns the picture's pixels on the device; ``alpha``: whether alpha is among them."""
-    return on_device(gpu, picture.pixels if alpha or not picture.alpha else picture.pixels[..., :-1])
 
 
 def _few_planes(image: Image) -> Image:

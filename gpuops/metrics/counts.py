@@ -10,20 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
-from ..gpu import Local
+from ..gpu import Gpu, Local
 from ..image import Image
 from ..operands import Operand
-from .pairs import bytes_on_device, operands
-from .spans import spans, worst_of
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
+from .pairs import bytes_on_device, operands, spans, worst_of
 
 #: The first column and row, and those after the last.
 Rectangle = tuple[int, int, int, int]
@@ -190,7 +186,7 @@ def counts(
     a, b = operands(gpu, image_true, image_test)
     shown = _mask(gpu, mask, ignored, a.shape[1:])
     bits = _partial(gpu, a, b, shown, thresholds, 1.0)
-    found = bits[:, _COUNTS:].sum(0, dtype=np.int64)
+    sums = bits[:, _COUNTS:].sum(0, dtype=np.int64)
     largest, place = worst_of(bits, value=_WORST, place=_PLACE)
     finite_max = float(bits[:, _FINITE].view(np.float32).max())
     total, squares = _sums(bits)
@@ -199,23 +195,14 @@ def counts(
         exponent = min(max(math.frexp(finite_max)[1], -126), 126) if math.isfinite(finite_max) else 126
         total, squares = _sums(_partial(gpu, a, b, shown, thresholds, 2.0**-exponent))
         total, squares = math.ldexp(total, exponent), math.ldexp(squares, 2 * exponent)
-    pixels, differing, rest = int(found[0]) if among is None else among, int(found[1]), found[14:17]
-    bad, infinity, unlike = (found[k : k + len(thresholds)] for k in (2, 6, 10))
+    pixels, differing, rest = int(sums[0]) if among is None else among, int(sums[1]), sums[14:17]
+    bad, infinity, unlike = (sums[k : k + len(thresholds)] for k in (2, 6, 10))
     values = pixels * a.shape[0]
+    worst = _worst(bits, largest, place, a.shape[2]) if largest > 0 else None
+    mean, rms = total / max(values, 1), math.sqrt(squares / max(values, 1))
+    bad, finite_bad, infinity_bad = (tuple(numbers.tolist()) for numbers in (bad + infinity, bad, unlike))
     return Counts(
-        pixels=pixels,
-        values=values,
-        differing=differing,
-        worst=_worst(bits, largest, place, a.shape[2]) if largest > 0 else None,
-        bad=tuple(int(n) for n in bad + infinity),
-        finite_bad=tuple(int(n) for n in bad),
-        infinity_bad=tuple(int(n) for n in unlike),
-        finite_max=finite_max,
-        finite_mean=total / max(values, 1),
-        finite_rms=math.sqrt(squares / max(values, 1)),
-        infinite_pixels=int(rest[0]),
-        infinite_values=int(rest[1]),
-        opposite_infinities=int(rest[2]),
+        pixels, values, differing, worst, bad, finite_bad, infinity_bad, finite_max, mean, rms, *rest.tolist()
     )
 
 

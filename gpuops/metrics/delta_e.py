@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import notes
 from ..errors import ParameterError, check_name
-from ..gpu import Local
+from ..gpu import Gpu, Local
 from ..image import Image
 from ..operands import Operand
 from ..pixels.curves import PQ_PEAK, REFERENCE_WHITE
-from ..pixels.primaries import D65, NAMED, REC709, Matrix, xyz
-from .pairs import operands
-from .spans import spans, worst_of
+from ..pixels.primaries import D65, NAMED, REC709, xyz
+from .pairs import operands, spans, worst_of
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu
+    from .band import Band
 
 
 #: The methods, and what -D METHOD names them by in delta_e.cl.
@@ -113,9 +113,7 @@ def delta_e(
     items, groups, span = spans(kernel, size, lanes)
     partial = gpu.empty((groups, 8), np.uint32)
     differences = gpu.empty((1, height, width)) if full else None
-    matrix = gpu.kept(
-        ("delta_e", method, white), lambda: gpu.array(_matrix(method, white).astype(np.float32))
-    )
+    matrix = gpu.kept(("delta_e", method, white), lambda: gpu.array(_matrix(method, white)))
     gpu.launch(
         kernel, (groups * items,), a, b, partial, differences, np.uint32(size), np.uint32(span), float(threshold),
         matrix, Local(8 * items), Local(4 * items), Local(4 * items), Local(4 * items), local=(items,),
@@ -129,20 +127,25 @@ def delta_e(
     )
     largest, place = worst_of(bits, value=2, place=3)
     total = float(real[:, :2].sum(dtype=np.float64)) if math.isfinite(largest) else math.inf
-    figures = DeltaE(
-        mean=total / size,
-        max=largest,
-        row=place // width,
-        column=place % width,
-        above=int(bits[:, 4].sum(dtype=np.int64)),
-        pixels=size,
-    )
+    above = int(bits[:, 4].sum(dtype=np.int64))
+    figures = DeltaE(total / size, largest, *divmod(place, width), above, size)
     return (figures, differences) if differences is not None else figures
 
 
-def _matrix(method: str, white: float) -> Matrix:
+def _matrix(method: str, white: float) -> npt.NDArray[np.float32]:
     """Returns the matrix (3, 3) from linear Rec. 709 to what the method's curve takes."""
     to_xyz = REC709.to_xyz()
     if method != "itp":
-        return np.asarray(to_xyz / xyz(D65)[:, np.newaxis])
-    return np.asarray(np.linalg.solve(NAMED["Rec. 2020"].to_xyz(), to_xyz) * (white / PQ_PEAK))
+        return np.asarray(to_xyz / xyz(D65)[:, np.newaxis], np.float32)
+    return np.asarray(np.linalg.solve(NAMED["Rec. 2020"].to_xyz(), to_xyz) * (white / PQ_PEAK), np.float32)
+
+
+def largest_of_band(band: Band, method: str) -> float:
+    """Returns the largest difference in a band."""
+    return delta_e(band.gpu, *band.light, method=method, white=band.how.white).max
+
+
+def mean_of_band(band: Band) -> float:
+    """Returns the mean CIEDE2000 of a band's pixels that are compared; the others are equal."""
+    measured = delta_e(band.gpu, *band.light)
+    return measured.mean * measured.pixels / band.pixels

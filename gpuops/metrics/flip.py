@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, overload
+from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
+from ..figures import FIGURES, Figure
+from ..files.picture import Picture
+from ..gpu import Gpu
 from ..image import Image
 from ..operands import Operand
+from ..params.comparing import Comparing
 from ..tiles.memory import MOST_PIXELS
-from ..wavelets.statistics import largest
-from .flip_tiles import Blocks, Tone, error_map, tile_of
+from ..wavelets.statistics import largest as largest_values
+from .band import Band
+from .flip_tiles import Blocks, Tone, error_map, filters_of, scratch_of, tile_of
+from .pair import Pair
 from .pairs import operands
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 
 def pixels_per_degree(distance: float, pixels: float, width: float) -> float:
@@ -46,6 +49,10 @@ _MOST_EXPOSURES = 1000
 _LEAST_LUMINANCE = 2.0**-23
 # The share of white at which automatic exposures begin for the highlights and end for the median.
 _SHARE = 0.85
+# Bits of a luminance by which the first look counts, without the sign, and by which the second one does.
+_UPPER, _LOWER = 15, 16
+
+Bits = npt.NDArray[np.uint32]
 
 # (k0 x² + k1 x + k2) / (k3 x² + k4 x + k5); Reinhard's divisor has the luminance.
 TONE_MAPS = {
@@ -203,28 +210,65 @@ def hdr_flip(
     return (result, errors, best) if full else result
 
 
-def sum_of_rows(
-    gpu: Gpu,
-    image_true: Image,
-    image_test: Image,
-    rows: slice,
-    *,
-    ppd: float = PPD,
-    exposures: tuple[float, float] | None = None,
-    blocks: Blocks | None = None,
-) -> float:
-    """Returns the sum of the errors in some rows, as :func:`flip` or, with exposures, :func:`hdr_flip` has them.
+def fit(figure: Figure, pair: Pair) -> Figure:
+    """Returns the record of a figure for these pictures: whole rows of tiles count, and those within reach of them."""
+    picture, ppd, (_, down) = pair.reference, pair.how.ppd or PPD, tile_of(pair.gpu)
+    beside = -(-filters_of(ppd).reach // down) * down
+    fixed = 4 * math.prod(scratch_of(pair.gpu, ppd, (picture.height, picture.width)))
+    maps = 2.0 / picture.colours
+    return replace(figure, above=beside, below=beside, multiple=down, floats=maps, fixed=fixed)
 
-    The rows are whole rows of tiles, as :func:`gpuops.metrics.flip_tiles.tile_of` says, but for those at the end.
-    """
-    reference, test = _operands(gpu, image_true, image_test, ppd)
-    steps = (0.0,) if exposures is None else _steps(*exposures, None)
-    tone = None if exposures is None else TONE_MAPS["aces"]
-    records, _, _ = error_map(gpu, reference, test, ppd, tone, steps, blocks)
+
+def sum_of_band(band: Band, *, hdr: bool) -> float:
+    """Returns the sum of the errors in the rows that count, as :func:`flip` or :func:`hdr_flip` have them."""
+    gpu, ppd, rows = band.gpu, band.how.ppd or PPD, band.counted
+    reference, test = _operands(gpu, *band.light, ppd)
+    steps = _steps(*(band.how.exposures or automatic(gpu, reference)), None) if hdr else (0.0,)
+    blocks = band.changed.blocks if band.changed else None
+    records, _, _ = error_map(gpu, reference, test, ppd, TONE_MAPS["aces"] if hdr else None, steps, blocks)
     across, down = tile_of(gpu)
     tiles = -(-reference.shape[2] // across)
     part = records[rows.start // down * tiles : -(-rows.stop // down) * tiles]
     return float(part.astype(np.float64)[:, 0].sum())
+
+
+def flip_map(gpu: Gpu, result: Picture, reference: Picture) -> npt.NDArray[np.float32]:
+    """Returns the FLIP errors (height, width) of two pictures of one size: of light HDR-FLIP's, else LDR-FLIP's."""
+    of_light = reference.linear and float(np.nanmax(reference.pixels.astype(np.float32))) > 1
+    band = next(Pair.of(gpu, result, reference, Comparing()).bands(()))
+    errors = (hdr_flip if of_light else flip)(gpu, *band.light, full=True)[1]
+    return np.asarray(errors.numpy()[0], np.float32)
+
+
+def exposures_of_pair(pair: Pair) -> tuple[float, float]:
+    """Returns the exposures of pictures that come by rows: of the largest and the median luminance, exactly.
+
+    Floats of at least 0 have the order of their bits. A first look at all rows counts luminances by their upper bits,
+    and a second one those with the median's upper bits by their lower bits.
+    """
+    looked_at = replace(FIGURES["hdr-flip"], floats=1.0 / pair.reference.colours)
+
+    def counted(bits: int, pick: Callable[[Bits], Bits]) -> npt.NDArray[np.int64]:
+        counts = np.zeros(1 << bits, np.int64)
+        for band in pair.bands([looked_at]):
+            light = luminance_of(band.gpu, band.cut(0, 0).light[0]).numpy().view(np.uint32).ravel()
+            counts += np.bincount(pick(light & np.uint32(0x7FFFFFFF)), minlength=1 << bits)
+        return counts
+
+    def place(counts: npt.NDArray[np.int64], rank: int) -> int:
+        return int(np.searchsorted(np.cumsum(counts), rank, side="right"))
+
+    largest = []
+
+    def upper_bits(words: Bits) -> Bits:
+        largest.append(words.max())
+        return words >> np.uint32(_LOWER)
+
+    counts, rank = counted(_UPPER, upper_bits), pair.reference.width * pair.reference.height // 2
+    upper, mask = place(counts, rank), np.uint32((1 << _LOWER) - 1)
+    counts_lower = counted(_LOWER, lambda words: words[words >> np.uint32(_LOWER) == upper] & mask)
+    median = upper << _LOWER | place(counts_lower, rank - int(counts[:upper].sum()))
+    return exposures_of(*np.array([max(largest), median], np.uint32).view(np.float32).tolist())
 
 
 def _steps(start: float, stop: float, count: int | None) -> tuple[float, ...]:
@@ -258,9 +302,8 @@ def weighted_percentiles(
     """
     if any(not 0 <= percent <= 100 for percent in percents):
         raise ParameterError(f"percents must be 0 … 100, not {', '.join(map(str, percents))}")
-    values = np.sort(
-        np.asarray(errors.numpy() if isinstance(errors, Image) else errors, np.float64), axis=None
-    )
+    host = errors.numpy() if isinstance(errors, Image) else errors
+    values = np.sort(np.asarray(host, np.float64), axis=None)
     if np.isnan(values).any():
         return (math.nan,) * len(percents)
     sums = np.cumsum(values)
@@ -284,7 +327,7 @@ def automatic(gpu: Gpu, reference: Image, tone: Tone = TONE_MAPS["aces"]) -> tup
     """Returns the exposures that suit the reference."""
     luminance, size = luminance_of(gpu, reference), reference.shape[1] * reference.shape[2]
     # The element of number size // 2 in rising order, as the authors' code takes it.
-    most, median = (largest([luminance], 1, rank)[0] for rank in (1, size - size // 2))
+    most, median = (largest_values([luminance], 1, rank)[0] for rank in (1, size - size // 2))
     return exposures_of(most, median, tone)
 
 

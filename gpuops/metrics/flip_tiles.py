@@ -5,17 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
-from ..gpu import Local
+from ..gpu import Define, Gpu, Kernel, Local
 from ..image import Image
-
-if TYPE_CHECKING:
-    from ..gpu import Define, Gpu, Kernel
 
 # The sides (across, down) of tiles: a CPU's are few and large, a GPU's are many and small.
 _CPU_TILE, _GPU_TILE = (64, 64), (32, 32)
@@ -152,9 +148,9 @@ def error_map(
                 Local(4 * items), Local(4 * items), Local(4 * items), local=(items,),
                 traffic=now * (reference.nbytes + test.nbytes + errors.nbytes),
             )  # fmt: skip
-    found = np.empty(records.shape, np.float32)
-    records.numpy(out=found)
-    return found, errors, best
+    table = np.empty(records.shape, np.float32)
+    records.numpy(out=table)
+    return table, errors, best
 
 
 def scratch_of(gpu: Gpu, ppd: float, size: tuple[int, int]) -> tuple[int, int]:

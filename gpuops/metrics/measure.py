@@ -5,27 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from .. import notes
 from ..errors import ParameterError
-from ..figure import total
-from ..figures import FIGURES
-from ..params.comparing import Comparing, MeasuredPair, WorstPixel
+from ..figures import FIGURES, Figure, total
+from ..params.comparing import MeasuredPair, WorstPixel
 from ..params.thresholds import NOT_FINITE, Limit, Thresholds
+from .band import Band
 from .counts import Counts
 from .pair import Pair, SizeError
 
-if TYPE_CHECKING:
-    from ..figure import Figure
-    from ..files.picture import Picture
-    from ..gpu import Gpu
-    from .band import Band
-
-__all__ = ["Pair", "SizeError", "flip_map", "measure"]
+__all__ = ["Pair", "SizeError", "measure"]
 
 # The thresholds that are counted: fail and warn.
 _LIMITS = 2
@@ -76,23 +67,23 @@ class _Parts:
         figures = [figure for figure in self._figures.values() if figure.band is not None]
         later = [figure for figure in figures if not pair.whole and figure.unknown(pair.how)]
         at_once = [figure for figure in figures if figure not in later]
-        found: list[tuple[Counts, WorstPixel | None]] = []
+        results: list[tuple[Counts, WorstPixel | None]] = []
         for band in pair.bands(at_once, later):
-            found.append(self._counted(band))
+            results.append(self._counted(band))
             self._take(band, at_once)
-        counts = total([of for of, _ in found])
+        counts = total([of for of, _ in results])
         for figure in later if counts.differing else ():
             known = replace(pair, how=replace(pair.how, **figure.known(pair)))
             for band in known.bands([figure]):
                 self._take(band, [figure])
-        return counts, next((worst for of, worst in found if of.max == counts.max), None)
+        return counts, next((worst for of, worst in results if of.max == counts.max), None)
 
     def _counted(self, band: Band) -> tuple[Counts, WorstPixel | None]:
         if band.equal:
             return Counts.of_equal(band.pixels, self._pair.channels, _LIMITS), None
         inner = band.cut(0, 0)
-        found = inner.counts(self._thresholds)
-        return found, inner.worst(found)
+        counts = inner.counts(self._thresholds)
+        return counts, inner.worst(counts)
 
     def _take(self, band: Band, figures: Iterable[Figure]) -> None:
         """Takes the parts of a band; figures that look as far share its Images."""
@@ -114,28 +105,18 @@ class _Parts:
 
         Raises ParameterError if a threshold needs one of these.
         """
-        found: dict[str, float] = {}
+        values: dict[str, float] = {}
         undefined: dict[str, str] = {}
         for name, figure in FIGURES.items():
             if name not in self._parts:
                 continue
             if not counts.differing:
-                found[name] = figure.best
+                values[name] = figure.best
             elif name not in self._undefined:
                 joined = figure.join(self._parts[name]) if figure.band else counts
-                found[name] = figure.value(joined, self._pair)
+                values[name] = figure.value(joined, self._pair)
             elif name in self._thresholds.limits:
                 raise ParameterError(f"{name}: {self._undefined[name]}") from None
             else:
                 undefined[name] = str(self._undefined[name])
-        return found, undefined
-
-
-def flip_map(gpu: Gpu, result: Picture, reference: Picture) -> npt.NDArray[np.float32]:
-    """Returns the FLIP errors (height, width) of two pictures of one size: of light HDR-FLIP's, else LDR-FLIP's."""
-    of_light = reference.linear and float(np.nanmax(reference.pixels.astype(np.float32))) > 1
-    pair = Pair.of(gpu, result, reference, Comparing())
-    of_map = FIGURES["hdr-flip" if of_light else "flip"].map
-    assert of_map is not None
-    found: npt.NDArray[np.float32] = of_map(next(pair.bands(()))).numpy()[0]
-    return found
+        return values, undefined

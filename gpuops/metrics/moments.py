@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ..gpu import Kernel, Local
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..gpu import Define, Gpu
-    from ..image import Image
+from ..gpu import Define, Gpu, Kernel, Local
+from ..image import Image
 
 # Lines of a set, as in moments.cl.
 _LINES = 6
@@ -35,9 +30,9 @@ def table_of(gpu: Gpu, weights: Sequence[float]) -> Image:
     """Returns the weights of an axis as float32, of which the one in the middle makes their sum 1."""
 
     def table() -> Image:
-        found = np.array(weights, np.float32)
-        found[found.size // 2] += 1 - found.sum(dtype=np.float64)
-        return gpu.array(found)
+        taps = np.array(weights, np.float32)
+        taps[taps.size // 2] += 1 - taps.sum(dtype=np.float64)
+        return gpu.array(taps)
 
     return gpu.kept(("moments", tuple(weights)), table)
 
@@ -47,9 +42,9 @@ def totals(gpu: Gpu, groups: Sequence[Image]) -> list[npt.NDArray[np.float64]]:
 
     All are read at once.
     """
-    found = [np.empty(each.shape, np.float32) for each in groups]
-    gpu.read(groups, found)
-    return [each.sum((1, 3), np.float64) for each in found]
+    arrays = [np.empty(each.shape, np.float32) for each in groups]
+    gpu.read(groups, arrays)
+    return [each.sum((1, 3), np.float64) for each in arrays]
 
 
 @dataclass(frozen=True)

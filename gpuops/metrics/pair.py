@@ -8,25 +8,28 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from .. import files
 from ..errors import ParameterError
-from ..figures import FIGURES
+from ..figures import FIGURES, Figure
+from ..files.picture import Picture, Pixels
 from ..files.strips import Strips
-from ..rows.bands import bands
+from ..gpu import Gpu
+from ..params.comparing import Comparing
+from ..params.thresholds import Thresholds
+from ..rows.budget import Budget
 from ..rows.threads import read_ahead
+from ..rows.window import bands
 from .band import Band
 from .compare import Scale, check_same, scale_of
-from .exclusion import Mask, check, left_out_rows, without
 from .room import halos, host_rows, rows_at_a_time, whole_units
 
 if TYPE_CHECKING:
-    from ..figure import Figure
-    from ..files.picture import Picture, Pixels
-    from ..gpu import Gpu
-    from ..params.comparing import Comparing
-    from ..params.thresholds import Thresholds
-    from ..rows.budget import Budget
     from .variance import Variance
+
+Mask = npt.NDArray[np.bool_]
 
 # Figures that are always measured: verdicts, reports and difference pictures need them.
 _ALWAYS = ("max", "rmse")
@@ -76,11 +79,12 @@ class Pair:
     def __post_init__(self) -> None:
         if self.missing >= 0:  # it is a pair with other options
             return
+        self._lay_on_one_window()
         try:
             check_same(self.reference, self.result, self.how.alpha)
         except ParameterError as error:
             raise SizeError(str(error)) from None
-        check(self.how, None if self.mask is None else self.mask.picture, self.reference)
+        self._check_exclusion()
         object.__setattr__(self, "missing", self._left_out_altogether())
         if not self.pixels:
             raise ParameterError("the mask and the rectangles leave no pixel to compare")
@@ -137,7 +141,7 @@ class Pair:
     def converted(self) -> str | None:
         """What is compared, in words; None if it is what both pictures hold."""
         pictures = self.reference, self.result
-        if pictures[0].colour == pictures[1].colour and pictures[0].linear == self.scale.linear:
+        if self.scale.as_stored:
             return None
         converted = any(picture.metadata.colour is not None for picture in pictures)
         kind = " (sRGB)" if not self.scale.linear else " (Rec. 709)" if converted else ""
@@ -189,13 +193,59 @@ class Pair:
             mask = self._left_out(place.first, len(arrays[0]), part.get("mask"))
             if mask is not None and mask.any():
                 compared -= int(mask[place.counted].sum())
-                result, reference = without(result, reference, mask)
+                result, reference = _without(result, reference, mask)
             yield Band(self, place, reference, result, compared, variance)
 
+    def _lay_on_one_window(self) -> None:
+        """Lays both, and what belongs to them, on a data window that holds the pixels of both.
+
+        Raises SizeError for different display windows.
+        """
+        frames = self.reference.frame, self.result.frame
+        if frames[0].shown != frames[1].shown:
+            if frames[0].usual and frames[1].usual:
+                return  # their sizes differ
+            raise SizeError(f"windows differ: pixels {frames[1]}, and {frames[0]}")
+        both = frames[0].union(frames[1])
+
+        def laid(strips: Strips) -> Strips:
+            return strips.on(both) if strips.picture.frame.shown == both.shown else strips
+
+        object.__setattr__(self, "strips", tuple(map(laid, self.strips)))
+        if self.mask is not None:
+            object.__setattr__(self, "mask", laid(self.mask))
+        if self.variance is not None:
+            object.__setattr__(self, "variance", (self.variance[0], laid(self.variance[1])))
+
+    def _check_exclusion(self) -> None:
+        """Raises ParameterError for a mask of another size, and for a rectangle outside the pictures."""
+        size, shown = f"{self.reference.width}×{self.reference.height}", self.reference.frame
+        for x, y, width, height in self.how.ignore:
+            if x >= shown.width or y >= shown.height:
+                of_all = f"{shown.width}×{shown.height}"
+                raise ParameterError(f"the rectangle {x},{y},{width},{height} is outside {of_all} pixels")
+        if self.mask is not None and self.mask.picture.pixels.shape[:2] != self.reference.pixels.shape[:2]:
+            of_mask = f"{self.mask.picture.width}×{self.mask.picture.height}"
+            raise ParameterError(f"{self.how.mask}: the mask has {of_mask} pixels, the picture {size}")
+
     def _left_out(self, first: int, count: int, pixels: Pixels | None = None) -> Mask | None:
-        """Returns which pixels of the rows from ``first`` on are not compared; ``pixels``: the mask's there."""
-        mask = None if self.mask is None or pixels is None else replace(self.mask.picture, pixels=pixels)
-        return left_out_rows(self.how, mask, first, (count, self.reference.width))
+        """Returns where nothing of the rows from ``first`` on is compared, or None.
+
+        ``pixels``: the mask's there. They are black, whatever their alpha is.
+        """
+        if pixels is None and not self.how.ignore:
+            return None
+        mask: Mask = np.zeros((count, self.reference.width), bool)
+        if pixels is not None and self.mask is not None:
+            mask |= ~pixels[..., : self.mask.picture.colours].any(axis=-1)
+        left, top = self.reference.frame.data[:2]
+        for x, y, width, height in self.how.ignore:
+            rows, columns = (
+                (max(0, y - top - first), max(0, y + height - top - first)),
+                (x - left, x + width - left),
+            )
+            mask[slice(*rows), max(0, columns[0]) : max(0, columns[1])] = True
+        return mask
 
     def _left_out_altogether(self) -> int:
         """Returns how many pixels are not compared."""
@@ -220,27 +270,36 @@ class Pair:
         height, budget = self.reference.height, self.budget
         if budget is None or budget.memory is None:
             return height
-        nbytes, least = (
-            sum(one.picture.pixels.nbytes for one in self.strips),
-            max(one.least for one in self.strips),
-        )
-        rows = host_rows(self.reference, nbytes, figures, least=least, written=self.written)
+        given = [*self.strips, *filter(None, (self.mask, self.variance and self.variance[1]))]
+        rows = host_rows(self.reference, given, figures, written=self.written)
         return whole_units(budget.rows(*rows, self.whole_bytes), rows.unit, height)
 
     def figures(self, thresholds: Thresholds) -> tuple[dict[str, Figure], dict[str, ParameterError]]:
         """Returns the figures that are measured, for these pictures: those asked for, those of thresholds, and those
         that all need; and of those that are not defined, why."""
-        found: dict[str, Figure] = {}
+        figures: dict[str, Figure] = {}
         undefined: dict[str, ParameterError] = {}
         named = {*thresholds.limits, *self.how.metrics, *_ALWAYS}
         for name, figure in FIGURES.items():
             if name in named:
                 try:
-                    found[name] = figure.fit(figure, self)
+                    figures[name] = figure.fit(figure, self)
                 except ParameterError as error:
                     undefined[name] = error
-        return found, undefined
+        return figures, undefined
 
     def on_bands(self, thresholds: Thresholds) -> list[Figure]:
         """Returns those of them that are measured on bands."""
         return [figure for figure in self.figures(thresholds)[0].values() if figure.band is not None]
+
+
+def _without(result: Picture, reference: Picture, where: Mask) -> tuple[Picture, Picture]:
+    """Returns both pictures equal where nothing is compared: with the reference's pixels, or black if types differ."""
+    same = result.pixels.dtype == reference.pixels.dtype and result.colour == reference.colour
+    same = same and result.pixels.shape == reference.pixels.shape
+    changed = []
+    for picture in (result, reference):
+        pixels = picture.pixels.copy()
+        pixels[where] = reference.pixels[where] if same else 0
+        changed.append(replace(picture, pixels=pixels))
+    return changed[0], changed[1]

@@ -1,18 +1,22 @@
-"""Two operands of a metric: arrays or Images of one shape, and the range of their values."""
+"""Two operands of a metric, arrays or Images of one shape, and the parts of them that groups read."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import Operand, on_device
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu
+    from ..gpu import Gpu, Kernel
+
+# Groups: enough to fill any device.
+_GROUPS = 1024
 
 
 def operands(gpu: Gpu, a: Operand, b: Operand) -> tuple[Image, Image]:
@@ -62,3 +66,24 @@ def bytes_on_device(
     if not right or sizes != [*array.shape] or len(sizes) != len(shape) or 0 in sizes:
         raise ParameterError(f"{what} of uint8 is needed, not {array.dtype} of shape {array.shape}")
     return array if isinstance(array, Image) else gpu.array(array.astype(np.uint8))
+
+
+def spans(kernel: Kernel, pixels: int, lanes: int) -> tuple[int, int, int]:
+    """Returns the work-items of a group, the number of groups, and the pixels of each: its span.
+
+    There are as many on all devices, so that sums have the same order.
+
+    A CPU's group has one work-item, which reads vectors of ``lanes`` neighbours; a GPU's has a power of two.
+    """
+    (items,) = kernel.fit(1 if lanes > 1 else 256)
+    items = 1 << (items.bit_length() - 1)
+    step = items * lanes
+    span = -(-pixels // (_GROUPS * step)) * step
+    return items, -(-pixels // span), span
+
+
+def worst_of(bits: npt.NDArray[Any], value: int, place: int) -> tuple[float, int]:
+    """Returns the groups' largest value and the first place that has it, from columns of their results' bits."""
+    values, places = bits.view(np.float32)[:, value], bits[:, place]
+    largest = values.max()
+    return float(largest), int(places[values == largest].min())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, overload
 
@@ -13,11 +13,14 @@ import numpy.typing as npt
 from ..errors import ParameterError, check_name
 from ..image import Image
 from ..operands import Operand
-from .pairs import bytes_on_device, same_shape
-from .spans import spans
+from .pairs import bytes_on_device, same_shape, spans
+from .tolerant import densest_window
 
 if TYPE_CHECKING:
+    from ..figures import Figure
     from ..gpu import Gpu
+    from .band import Band
+    from .pair import Pair
 
 
 #: What is behind pixels that are not opaque.
@@ -28,6 +31,8 @@ _LARGEST = 35215
 _SCALE = 255**2 * 10**16 * 10**4
 # Pixels: beyond them pixelmatch's own arithmetic of 32 bits ends.
 _MOST_PIXELS = 1 << 29
+# The rows that it looks at on either side: neighbours, and their neighbours.
+_BESIDE = 2
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ def pixelmatch(
     a, b = (bytes_on_device(gpu, one, "RGBA", (0, 0, 4), or_bool=False) for one in (image_true, image_test))
     same_shape(a, b)
     height, width, _ = a.shape
-    check_pixels(height * width)
+    _check_pixels(height * width)
     lanes = gpu.limits.lanes
     kernel = gpu.kernel(
         "pixelmatch", "pixelmatch", WIDTH=lanes, WHITE=background == "white", ALIASED=include_aa, MASK=full
@@ -115,15 +120,39 @@ def pixelmatch(
     return (figures, mask) if mask is not None else figures
 
 
-def check_pixels(count: int) -> None:
+def _check_pixels(count: int) -> None:
     """Raises ParameterError for pictures of too many pixels, of which the checkerboard is not known."""
     if count > _MOST_PIXELS:
-        raise ParameterError(
-            f"pixelmatch counts pictures of {_MOST_PIXELS} pixels at most: cut them into parts"
-        )
+        raise ParameterError(f"pixelmatch counts {_MOST_PIXELS} pixels at most: cut pictures into parts")
 
 
 def _limit(threshold: float) -> npt.NDArray[np.uint64]:
     """Returns the largest whole δ that is within the threshold, as pixelmatch rounds it: low and high 64 bits."""
     limit = math.floor(Fraction(_LARGEST * threshold * threshold) * _SCALE)
     return np.array([limit & (2**64 - 1), limit >> 64], np.uint64)
+
+
+def fit(figure: Figure, pair: Pair, *, windows: bool = False) -> Figure:
+    """Returns the record of a figure of pixels, or of windows, for these pictures."""
+    if pair.reference.alpha or pair.result.alpha:  # only then the checkerboard shows
+        _check_pixels(pair.reference.width * pair.reference.height)
+    return replace(figure, above=_BESIDE, below=_BESIDE + (_side(pair) - 1 if windows else 0))
+
+
+def different(band: Band) -> int:
+    """Returns how many pixels of the rows that count differ."""
+    return pixelmatch(band.gpu, *band.codes, first=band.place.first, rows=band.counted).different
+
+
+def densest(band: Band) -> int | None:
+    """Returns the most of them in a window that begins in these rows; None if none does."""
+    side, first = _side(band.pair), band.place.first
+    rows = slice(band.counted.start, min(band.place.height, band.place.stop + side - 1) - first)
+    if rows.stop - rows.start < side:
+        return None
+    _, kinds = pixelmatch(band.gpu, *band.codes, first=first, rows=rows, full=True)
+    return densest_window(band.gpu, kinds, side).count
+
+
+def _side(pair: Pair) -> int:
+    return min(pair.how.window, pair.reference.height, pair.reference.width)

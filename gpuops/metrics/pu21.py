@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +15,12 @@ from ..image import Image
 from ..operands import check_colours, on_device, shaped_like, two_ended
 from ..pixels.curves import REFERENCE_WHITE
 from ..pixels.pointwise import Stage, each
+from .compare import mean_squared_error, psnr
+from .ssim import structural_similarity
+
+if TYPE_CHECKING:
+    from .band import Band
+    from .pair import Pair
 
 #: The data range of PU21 values: that of 100 cd/m², the white of a display.
 PEAK = 256.0
@@ -60,3 +68,22 @@ def pu21(
         return shaped_like(image, result)
     plane = result.planes(slice(0, 1))
     return plane if isinstance(image, Image) else plane.numpy()
+
+
+def squared_error(band: Band) -> float:
+    """Returns the mean squared error of PU21 values in a band."""
+    return mean_squared_error(band.gpu, *_of_band(band))
+
+
+def psnr_of(mse: float, _pair: Pair) -> float:
+    """Returns the PSNR that belongs to a mean squared error."""
+    return psnr(mse, PEAK)
+
+
+def similarity(band: Band) -> float:
+    """Returns the structural similarity of the luminances of a band's PU21 values."""
+    return structural_similarity(band.gpu, *_of_band(band, luminance=True), data_range=PEAK)
+
+
+def _of_band(band: Band, *, luminance: bool = False) -> Iterator[Image]:
+    return (pu21(band.gpu, light, white=band.how.white, luminance=luminance) for light in band.light)

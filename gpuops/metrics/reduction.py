@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..enqueue import set_argument
 from ..errors import ParameterError
-from ..gpu import LATER, Local
+from ..gpu import LATER, BoundLaunch, Gpu, Local
 from ..image import Image
 from ..operands import check_colours
 from ..pixels.coding import Decoding
 from ..pixels.pointwise import Stage, reading
 from ..pixels.primaries import REC709_LUMINANCE
 from ..tiles.memory import MOST_PIXELS
-
-if TYPE_CHECKING:
-    from ..gpu import BoundLaunch, Gpu
 
 # The histogram of log2: BINS bins of 1/BINS_PER_STOP, the first from LOWEST_STOP on (as in reduce.cl). What lies
 # below or above counts in the first or last bin.
@@ -198,14 +195,9 @@ class Reduction:
         name = "tiles" if how.tiled else "mip" if how.mip else "direct"
         sources = (*ways.sources, "reduce", *(("reduce_mip",) if how.mip else ()))
         kernel = gpu.kernel(
-            sources,
-            f"reduce_{name}",
-            ALL=self._sets > 1,
-            ALONE=alone,
-            HISTOGRAM=how.histogram,
-            CENTRE=how.centre,
+            sources, f"reduce_{name}", ALL=self._sets > 1, ALONE=alone, HISTOGRAM=how.histogram, CENTRE=how.centre,
             **ways.defines,
-        )
+        )  # fmt: skip
         at_once = _VECTORS * ways.lanes
         span: list[int] = []
         if how.tiled:
@@ -261,11 +253,11 @@ class Reduction:
             partial = joined
         records, counts = np.empty((sets, groups), _RECORD), np.empty(bins.shape, np.uint32)
         gpu.read((partial, bins), (records, counts))
-        found = (
+        results = (
             self._statistics(of, of_bins if self._histogram else counts[0, :0])
             for of, of_bins in zip(records, counts, strict=True)
         )
-        return tuple(found)
+        return tuple(results)
 
     def _statistics(self, records: npt.NDArray[np.void], histogram: npt.NDArray[np.uint32]) -> Statistics:
         # Sums of all records' fields at once: each by itself would take ten times as long as all of them.
@@ -273,14 +265,11 @@ class Reduction:
         floats = np.add.reduce(words.view(np.float32)[:, _FLOATS], 0, np.float64).tolist()
         counts = np.add.reduce(words[:, _COUNTS], 0, np.int64).tolist()
         total, mantissas, weights, weighted = (a + b for a, b in zip(floats[::2], floats[1::2], strict=True))
-        finite, positive, nan, infinite, negative = counts
+        numbers = dict(zip(("finite", "positive", "nan", "infinite", "negative"), counts, strict=True))
+        finite = numbers["finite"]
         return Statistics(
+            **numbers,
             count=self.size,
-            finite=finite,
-            positive=positive,
-            negative=negative,
-            nan=nan,
-            infinite=infinite,
             sum=math.ldexp(total, self._bits),
             log2_sum=int(np.add.reduce(records["exponents"])) + mantissas,
             minimum=float(records["minimum"].min()) if finite else math.nan,

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..files.picture import Picture
+from ..files.strips import Strips
 from ..rows.budget import codecs
 from ..tiles.memory import MOST_PIXELS, ROUNDED, no_room
 
 if TYPE_CHECKING:
-    from ..figure import Figure
-    from ..files.picture import Picture
+    from ..figures import Figure
     from ..gpu import Gpu
 
 # Numbers of 32 bits for each value of one picture that each kind of values takes, of both pictures.
@@ -92,16 +93,18 @@ class HostRows(NamedTuple):
 
 
 def host_rows(
-    picture: Picture, nbytes: int, parts: Iterable[Figure], *, least: int, written: bool
+    picture: Picture, files: Sequence[Strips], parts: Iterable[Figure], *, written: bool, more: int = 0
 ) -> HostRows:
-    """Returns it for two pictures of the size of ``picture``, whose pixels take ``nbytes`` together.
+    """Returns it for files of the size of ``picture``: two pictures, and what belongs to them.
 
-    ``least``: rows that a file gives together; ``written``: whether a picture of the difference is.
+    ``written``: whether a picture of the difference is; ``more``: bytes of the pixels of another file, which is whole.
     """
-    parts = [*parts]
-    pixels = -(-nbytes // picture.height)
+    parts, sizes = [*parts], [one.picture.pixels.nbytes for one in files]
+    pixels = -(-(sum(sizes) + more) // picture.height)
     row = _ON_HOST * pixels + _PLACES * picture.width
-    fixed = codecs(2 + written) + sum(halos(parts, picture.height)) * row + _BLOCKS * least * pixels
+    held = more + sum(size for one, size in zip(files, sizes, strict=True) if one.in_memory)
+    blocks = _BLOCKS * max(one.least for one in files) * pixels
+    fixed = codecs(2 + written) + sum(halos(parts, picture.height)) * row + blocks + held
     return HostRows(fixed, row, min(_unit(parts), picture.height))
 
 

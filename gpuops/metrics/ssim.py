@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
+from ..gpu import Define, Gpu, Kernel
 from ..image import Image
 from ..operands import Operand
 from ..params.blur import BlurParams
@@ -17,9 +19,9 @@ from .moments import MomentGroups, kernel_of, table_of, totals
 from .pairs import data_range_of, operands
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..gpu import Define, Gpu, Kernel
+    from ..figures import Figure
+    from .band import Band
+    from .pair import Pair
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def structural_similarity(
         a, b = (shrunk(gpu, image, factor) for image in (a, b))
     window = WINDOWS[convention]
     height, width = a.shape[-2:]
-    check_size(height, width, window)
+    _check_size(height, width, window)
     mean = float(_means(gpu, [_launch(gpu, a, b, scale, window)])[0, :, 0].mean())
     return (mean, _launch(gpu, a, b, scale, window, full=True)[0]) if full else mean
 
@@ -131,11 +133,11 @@ def multiscale_structural_similarity(
     scale = data_range_of(im1, data_range)
     a, b = _planes(gpu, im1, im2, luma)
     height, width = a.shape[-2:]
-    check_scales(height, width)
-    return of_scales(scale_means(gpu, a, b, scale, windows_of_scales(height)))
+    _check_scales(height, width)
+    return of_scales(_scale_means(gpu, a, b, scale, _windows_of_scales(height)))
 
 
-def check_scales(height: int, width: int) -> None:
+def _check_scales(height: int, width: int) -> None:
     """Raises ParameterError for images too small for five scales."""
     if min(height, width) < _LEAST:
         raise ParameterError(
@@ -143,12 +145,12 @@ def check_scales(height: int, width: int) -> None:
         )
 
 
-def windows_of_scales(height: int) -> list[int]:
+def _windows_of_scales(height: int) -> list[int]:
     """Returns how many rows of windows are inside an image's five scales, finest first."""
     return [-(-height // 2**level) - WINDOWS["wang"].size + 1 for level in range(SCALES)]
 
 
-def scale_means(
+def _scale_means(
     gpu: Gpu, a: Image, b: Image, data_range: float, rows: Sequence[int]
 ) -> npt.NDArray[np.float64]:
     """Returns each scale's mean similarity and mean contrast term of each plane: (scales, planes, 2).
@@ -165,14 +167,14 @@ def scale_means(
     return _means(gpu, levels)
 
 
-def of_scales(found: npt.NDArray[np.float64]) -> float:
-    """Returns the MS-SSIM of means as :func:`scale_means` gives them for all scales."""
-    terms = np.stack([*(contrast for _, contrast in found[:-1].transpose(0, 2, 1)), found[-1, :, 0]])
+def of_scales(means: npt.NDArray[np.float64], _pair: Pair | None = None) -> float:
+    """Returns the MS-SSIM of means as :func:`scales_of_band` gives them for all scales."""
+    terms = np.stack([*(contrast for _, contrast in means[:-1].transpose(0, 2, 1)), means[-1, :, 0]])
     powers = np.where(terms < 0, 0.0, terms) ** np.array(_EXPONENTS)[:, None]
     return float(powers.prod(0).mean())
 
 
-def check_size(height: int, width: int, window: SsimWindow) -> None:
+def _check_size(height: int, width: int, window: SsimWindow) -> None:
     """Raises ParameterError for images that are smaller than the window."""
     size = window.size
     if min(height, width) < size:
@@ -261,3 +263,44 @@ def _means(gpu: Gpu, launched: list[_Sums]) -> npt.NDArray[np.float64]:
     """Returns the means by launch, plane, and similarity or contrast."""
     sums = totals(gpu, [image for image, _ in launched])
     return np.stack([each / count for each, (_, count) in zip(sums, launched, strict=True)])
+
+
+def fit(figure: Figure, pair: Pair, convention: str = "wang") -> Figure:
+    """Returns the record of a figure for these pictures; raises ParameterError if they are smaller than a window."""
+    _check_size(pair.reference.height, pair.reference.width, WINDOWS[convention])
+    return replace(figure, below=WINDOWS[convention].size - 1)
+
+
+def windows(band: Band, convention: str = "wang") -> int:
+    """Returns how many windows a plane of a band has."""
+    beside = WINDOWS[convention].size - 1
+    return max(0, band.reference.height - beside) * (band.reference.width - beside)
+
+
+def of_band(band: Band, convention: str = "wang") -> float:
+    """Returns the mean structural similarity over a band's windows."""
+    scale = band.pair.data_range
+    return structural_similarity(band.gpu, *band.stored, data_range=scale, convention=convention)
+
+
+def fit_scales(figure: Figure, pair: Pair) -> Figure:
+    """Does as :func:`fit` for five scales."""
+    _check_scales(pair.reference.height, pair.reference.width)
+    coarsest = 1 << (SCALES - 1)  # rows of the pictures that one of the coarsest scale has
+    return replace(figure, below=(WINDOWS["wang"].size - 1) * coarsest, multiple=coarsest)
+
+
+def windows_of_band(band: Band) -> npt.NDArray[np.int64]:
+    """Returns how many rows of windows begin in the rows that count, at each scale: (scales, 1, 1)."""
+    rows = _windows_of_scales(band.place.height)
+    first, end = (-(-row // 2 ** np.arange(len(rows))) for row in (band.place.start, band.place.stop))
+    return np.maximum(np.minimum(end, rows) - first, 0)[:, None, None]
+
+
+def scales_of_band(band: Band) -> npt.NDArray[np.float64]:
+    """Returns the means of these windows, (scales, planes, 2); 0 at scales that have none."""
+    rows = windows_of_band(band).ravel()
+    means = _scale_means(band.gpu, *band.stored, band.pair.data_range, rows.tolist())
+    scales = np.zeros((len(rows), *means.shape[1:]))
+    scales[rows > 0] = means
+    return scales

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
+from ..gpu import Gpu
 from ..image import Image
 from ..operands import Operand
 from .moments import MomentGroups, kernel_of, table_of, totals
 from .pairs import operands
 
 if TYPE_CHECKING:
-    from ..gpu import Gpu
+    from ..figures import Figure
+    from .band import Band
+    from .pair import Pair
 
 # Scales, each of half the size of the one before it.
 _SCALES = 6
@@ -28,56 +33,16 @@ _ERRORS = 6
 # response to an impulse ends after these.
 _HALF = (0.2646211054881985, 0.2129285920104222, 0.1093353727774603, 0.0360111146583644, 0.00941436780965374)
 _WINDOW = (*_HALF[:0:-1], *_HALF)
-#: Rows of the pictures that one of the coarsest scale has.
-UNIT = 1 << (_SCALES - 1)
-#: Rows above and below on which a row's errors depend, at most.
-BESIDE = (len(_HALF) - 1) * UNIT
-#: Numbers of 32 bits for each pixel on the device, beside both pictures' light: XYB, and smaller scales of light.
-FLOATS = 8.1
+# Rows of the pictures that one of the coarsest scale has.
+_UNIT = 1 << (_SCALES - 1)
+# Rows above and below on which a row's errors depend, at most.
+_BESIDE = (len(_HALF) - 1) * _UNIT
+# Numbers of 32 bits for each pixel on the device, beside both pictures' light: XYB, and smaller scales of light.
+_FLOATS = 8.1
 # The weights of cloudinary/ssimulacra2, src/ssimulacra2.cc (Jon Sneyers, BSD-3-Clause): for X, Y and B, and for each
 # scale, the finest first, two lines. They are of the means, and of the fourth roots of the mean fourth powers, of
 # structure, ringing and blur.
-_WEIGHTS = (
-    # X
-    0.0, 0.0007376606707406586, 0.0,
-    0.0, 0.0007793481682867309, 0.0,
-    0.0, 0.0004371155730107379, 0.0,
-    1.1041726426657346, 0.00066284834129271, 0.00015231632783718752,
-    0.0, 0.0016406437456599754, 0.0,
-    1.8422455520539298, 11.441172603757666, 0.0,
-    0.0007989109436015163, 0.000176816438078653, 0.0,
-    1.8787594979546387, 10.94906990605142, 0.0,
-    0.0007289346991508072, 0.9677937080626833, 0.0,
-    0.00014003424285435884, 0.9981766977854967, 0.00031949755934435053,
-    0.0004550992113792063, 0.0, 0.0,
-    0.0013648766163243398, 0.0, 0.0,
-    # Y
-    0.0, 0.0, 0.0,
-    7.466890328078848, 0.0, 17.445833984131262,
-    0.0006235601634041466, 0.0, 0.0,
-    6.683678146179332, 0.00037724407979611296, 1.027889937768264,
-    225.20515300849274, 0.0, 0.0,
-    19.213238186143016, 0.0011401524586618361, 0.001237755635509985,
-    176.39317598450694, 0.0, 0.0,
-    24.43300999870476, 0.28520802612117757, 0.0004485436923833408,
-    0.0, 0.0, 0.0,
-    34.77906344483772, 44.835625328877896, 0.0,
-    0.0, 0.0, 0.0,
-    0.0, 0.0, 0.0,
-    # B
-    0.0, 0.0008680556573291698, 0.0,
-    0.0, 0.0, 0.0,
-    0.0, 0.0005313191874358747, 0.0,
-    0.00016533814161379112, 0.0, 0.0,
-    0.0, 0.0, 0.0,
-    0.0004179171803251336, 0.0017290828234722833, 0.0,
-    0.0020827005846636437, 0.0, 0.0,
-    8.826982764996862, 23.19243343998926, 0.0,
-    95.1080498811086, 0.9863978034400682, 0.9834382792465353,
-    0.0012286405048278493, 171.2667255897307, 0.9807858872435379,
-    0.0, 0.0, 0.0,
-    0.0005130064588990679, 0.0, 0.00010854057858411537,
-)  # fmt: skip
+_WEIGHTS = np.loadtxt(str(files(__package__).joinpath("ssimulacra2.txt"))).ravel()
 
 
 def ssimulacra2(gpu: Gpu, image_true: Operand, image_test: Operand) -> float:
@@ -107,15 +72,13 @@ def ssimulacra2(gpu: Gpu, image_true: Operand, image_test: Operand) -> float:
     for operand in (image_true, image_test):
         dtype = operand.dtype if isinstance(operand, Image) else np.asarray(operand).dtype
         if dtype.kind != "f":
-            raise ParameterError(
-                f"SSIMULACRA 2 needs linear light as floats, not {dtype}: decode levels first"
-            )
+            raise ParameterError(f"SSIMULACRA 2 needs linear light as floats, not {dtype}: decode first")
     planes, height, width = a.shape
-    check(planes, height, width)
+    _check(planes, height, width)
     return score(sums_of_rows(gpu, a, b, slice(0, height), (height, width)), (height, width))
 
 
-def check(planes: int, height: int, width: int) -> None:
+def _check(planes: int, height: int, width: int) -> None:
     """Raises ParameterError for pictures that have no score."""
     if planes not in (1, 3):
         raise ParameterError(f"SSIMULACRA 2 needs gray or RGB pictures, not {planes} planes: leave alpha out")
@@ -132,10 +95,10 @@ def sums_of_rows(gpu: Gpu, a: Image, b: Image, rows: slice, size: tuple[int, int
     Parameters
     ----------
     a, b : Image
-        The pictures, or a part of them: it begins with a multiple of :data:`UNIT` rows, and has :data:`BESIDE` rows
+        The pictures, or a part of them: it begins with a multiple of ``_UNIT`` rows, and has ``_BESIDE`` rows
         above and below those that count, as far as the pictures have them.
     rows : slice
-        The rows of the Images that count: from a multiple of :data:`UNIT` to another, or to the end.
+        The rows of the Images that count: from a multiple of ``_UNIT`` to another, or to the end.
     size : (height, width)
         That of the whole pictures.
     """
@@ -165,11 +128,11 @@ def sums_of_rows(gpu: Gpu, a: Image, b: Image, rows: slice, size: tuple[int, int
 
 def sizes(size: tuple[int, int]) -> list[tuple[int, int]]:
     """Returns the (height, width) of each scale of pictures of this size."""
-    found = [size]
-    while len(found) < _SCALES and min(found[-1]) >= _LEAST:
-        height, width = found[-1]
-        found.append((-(-height // 2), -(-width // 2)))
-    return found
+    scales = [size]
+    while len(scales) < _SCALES and min(scales[-1]) >= _LEAST:
+        height, width = scales[-1]
+        scales.append((-(-height // 2), -(-width // 2)))
+    return scales
 
 
 def score(sums: npt.NDArray[np.float64], size: tuple[int, int]) -> float:
@@ -197,3 +160,21 @@ def _sums(gpu: Gpu, pictures: Image, height: int, width: int, first: int, end: i
         *strips.memory, local=strips.local, traffic=2 * 3 * 4 * height * width,
     )  # fmt: skip
     return partial
+
+
+def fit(figure: Figure, pair: Pair) -> Figure:
+    """Returns the record of the figure for these pictures."""
+    picture = pair.reference
+    _check(picture.colours, picture.height, picture.width)
+    floats = _FLOATS / picture.colours
+    return replace(figure, above=_BESIDE, below=_BESIDE, multiple=_UNIT, floats=floats)
+
+
+def sums_of_band(band: Band) -> npt.NDArray[np.float64]:
+    """Returns what :func:`sums_of_rows` does of a band's light."""
+    return sums_of_rows(band.gpu, *band.light, band.counted, (band.place.height, band.reference.width))
+
+
+def score_of_pair(sums: npt.NDArray[np.float64], pair: Pair) -> float:
+    """Returns the score of the sums of all bands."""
+    return score(sums, (pair.reference.height, pair.reference.width))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import check_name
+from ..gpu import Gpu
 from ..image import Image
 from ..operands import on_device
 from ..pixels import coding as pixels
@@ -16,9 +16,6 @@ from ..pixels.coding import Decoding
 from ..pixels.pointwise import Stage
 from ..pixels.primaries import REC709_LUMINANCE
 from .reduction import ReductionOptions, Statistics, prepared
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 __all__ = ["Statistics", "all_statistics", "channel_statistics", "statistics", "statistics_and_mip"]
 
@@ -114,12 +111,11 @@ def all_statistics(
         operand, decoding = pixels.unpack(operand, decoding), None
     if decoding is None and operand.shape[0] > _CHANNELS:
         return None, channel_statistics(gpu, operand, histogram=histogram)
-    reduction = prepared(
-        gpu, operand, decoding, ReductionOptions((*weights,), histogram, every=True, stages=(*stages,))
-    )
-    found, channels, colours = reduction(operand), reduction.channels, reduction.colours
-    luminance = found[-1] if colours == 3 else found[0] if colours == 1 else None
-    return luminance, found[:channels]
+    how = ReductionOptions((*weights,), histogram, every=True, stages=(*stages,))
+    reduction = prepared(gpu, operand, decoding, how)
+    results, channels, colours = reduction(operand), reduction.channels, reduction.colours
+    luminance = results[-1] if colours == 3 else results[0] if colours == 1 else None
+    return luminance, results[:channels]
 
 
 def channel_statistics(
@@ -130,9 +126,8 @@ def channel_statistics(
     operand = on_device(gpu, image)
     planes, height, width = operand.shape
     first = Image(gpu, operand.buffer, (1, height, width), operand.dtype)
-    reduction = prepared(
-        gpu, first, None, ReductionOptions(histogram=histogram, every=True, tiled=method == "tiles")
-    )
+    how = ReductionOptions(histogram=histogram, every=True, tiled=method == "tiles")
+    reduction = prepared(gpu, first, None, how)
     return tuple(reduction(operand, plane=plane)[0] for plane in range(planes))
 
 

@@ -7,7 +7,7 @@ tolerance of ITK's comparison of pictures: it forgives edges that moved.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
@@ -15,11 +15,13 @@ import numpy as np
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import Operand
-from .pairs import bytes_on_device, operands
-from .spans import spans
+from .pairs import bytes_on_device, operands, spans
 
 if TYPE_CHECKING:
+    from ..figures import Figure
     from ..gpu import Gpu
+    from .band import Band
+    from .pair import Pair
 
 
 # Results of a work-item, as in tolerant.cl.
@@ -60,9 +62,8 @@ def densest_window(gpu: Gpu, mask: Operand, n: int) -> WorstWindow:
     n = min(n, height, width)
     rows, columns = height - n + 1, width - n + 1
     sums = gpu.empty((height, columns), np.uint16)
-    one, other = gpu.kernels(
-        [(("lanes", "sums", "tolerant"), name, {"WIDTH": 1}) for name in ("window_rows", "window_columns")]
-    )
+    names = "window_rows", "window_columns"
+    one, other = gpu.kernels([(("lanes", "sums", "tolerant"), name, {"WIDTH": 1}) for name in names])
     gpu.launch(
         one, (-(-columns // _RUN), height), image, sums, width, height, n,
         local=one.fit(1, 1 if gpu.limits.is_cpu else 64), traffic=image.nbytes + sums.nbytes,
@@ -145,3 +146,15 @@ def within_radius(
     )  # fmt: skip
     count = int(partial.numpy().sum(dtype=np.int64))
     return (count, mask) if mask is not None else count
+
+
+def fit(figure: Figure, pair: Pair) -> Figure:
+    """Returns the record of a figure that looks as far as the radius."""
+    radius = min(pair.how.radius, max(pair.reference.height, pair.reference.width))
+    return replace(figure, above=radius, below=radius)
+
+
+def alone(band: Band) -> int:
+    """Returns how many pixels of the rows that count have no like nearby."""
+    how, rows, tolerance = band.how, band.counted, band.how.tolerance * band.pair.data_range
+    return within_radius(band.gpu, *band.stored, radius=how.radius, tolerance=tolerance, rows=rows)

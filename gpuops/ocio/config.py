@@ -56,12 +56,11 @@ def _loaded(name: str, _modified: int) -> Any:
     with _told(name):
         if os.path.isfile(name) or name.startswith("ocio://"):
             return ocio.Config.CreateFromFile(name)
-        known = [found[0] for found in ocio.BuiltinConfigRegistry().getBuiltinConfigs()]
+        known = [entry[0] for entry in ocio.BuiltinConfigRegistry().getBuiltinConfigs()]
         if name in (*known, *SHORT.values()):
             return ocio.Config.CreateFromBuiltinConfig(name)
-    raise ParameterError(
-        f"there is no config {name!r}{_near(name, [*SHORT, *known], 'a file, studio or cg')}"
-    )
+    near = _near(name, [*SHORT, *known], "a file, studio or cg")
+    raise ParameterError(f"there is no config {name!r}{near}")
 
 
 @contextmanager
@@ -77,22 +76,22 @@ def _told(name: str) -> Iterator[None]:
 def _near(name: str, known: Iterable[str], otherwise: str) -> str:
     """Returns the end of a message on an unknown name: what was meant, or ``otherwise``."""
     lower = {other.lower(): other for other in known}
-    close = [lower[found] for found in get_close_matches(name.lower(), lower, 3)]
+    close = [lower[guess] for guess in get_close_matches(name.lower(), lower, 3)]
     close += [other for key, other in lower.items() if name.lower() in key and other not in close]
     return f": did you mean {' or '.join(map(repr, close[:3]))}?" if close else f": give {otherwise}"
 
 
 def listing(config: str | None) -> str:
     """Returns what a config has, for people: displays with their views, looks and colour spaces."""
-    found = load(config)
+    contents = load(config)
     lines = [f"config: {name_of(config)}", "displays and their views (the first ones are the defaults):"]
-    displays = list(found.getDisplays())
-    default = found.getDefaultDisplay()
+    displays = list(contents.getDisplays())
+    default = contents.getDefaultDisplay()
     for display in sorted(displays, key=lambda name: name != default):
-        views = sorted(found.getViews(display), key=lambda name: name != found.getDefaultView(display))
+        views = sorted(contents.getViews(display), key=lambda name: name != contents.getDefaultView(display))
         lines += [f"  {display}", *(f"    {view}" for view in views)]
-    lines += ["looks:", *(f"  {look}" for look in found.getLookNames())]
-    lines += ["colour spaces:", *(f"  {space}" for space in _spaces(found))]
+    lines += ["looks:", *(f"  {look}" for look in contents.getLookNames())]
+    lines += ["colour spaces:", *(f"  {space}" for space in _spaces(contents))]
     return "\n".join(map(visible, lines))
 
 
@@ -103,10 +102,10 @@ def _spaces(config: Any) -> list[str]:
 
 def space_in(config: Any, name: str, option: str) -> str:
     """Returns the name of a colour space by its name, alias or role. Raises ParameterError."""
-    found = config.getColorSpace(name)
-    if found is None:
+    space = config.getColorSpace(name)
+    if space is None:
         raise ParameterError(f"{option}: no colour space {name!r}{_near(name, _spaces(config), _SEE)}")
-    return str(found.getName())
+    return str(space.getName())
 
 
 _SEE = "one of those that clpix ocio --list shows"
@@ -126,13 +125,11 @@ def light_in(config: Any, name: str) -> str:
 
 def display_of(config: Any, params: OcioParams) -> tuple[str, str]:
     """Returns the display and the view that parameters name, or the defaults. Raises ParameterError."""
-    displays = list(config.getDisplays())
     display = params.display or str(config.getDefaultDisplay())
-    if display not in displays:
+    if display not in (displays := list(config.getDisplays())):
         raise ParameterError(f"--display: no display {display!r}{_near(display, displays, _SEE)}")
-    views = list(config.getViews(display))
     view = params.view or str(config.getDefaultView(display))
-    if view not in views:
+    if view not in (views := list(config.getViews(display))):
         there = ", ".join(map(repr, views)) if len(views) <= _FEW else _SEE
         raise ParameterError(f"--view: {display!r} has no view {view!r}{_near(view, views, there)}")
     return display, view
@@ -157,8 +154,8 @@ def ends_of(config: Any, params: OcioParams) -> tuple[str, str]:
     if params.to is not None:
         return source, space_in(config, params.to, "--to")
     display, view = display_of(config, params)
-    found = str(config.getDisplayViewColorSpaceName(display, view))
-    return source, display if found == "<USE_DISPLAY_NAME>" else found
+    space = str(config.getDisplayViewColorSpaceName(display, view))
+    return source, display if space == "<USE_DISPLAY_NAME>" else space
 
 
 def processor(params: OcioParams) -> Any:
@@ -173,16 +170,16 @@ def processor(params: OcioParams) -> Any:
             pipeline.setDisplayViewTransform(ocio.DisplayViewTransform(source, display, view))
             pipeline.setLooksOverrideEnabled(bool(look))
             pipeline.setLooksOverride(look)
-            found = pipeline.getProcessor(config)
+            transform = pipeline.getProcessor(config)
         elif look:
-            found = config.getProcessor(ocio.LookTransform(source, target, look))
+            transform = config.getProcessor(ocio.LookTransform(source, target, look))
         else:
-            found = config.getProcessor(source, target)
+            transform = config.getProcessor(source, target)
         if params.inverse:
-            group = found.createGroupTransform()
+            group = transform.createGroupTransform()
             group.setDirection(ocio.TRANSFORM_DIR_INVERSE)
-            found = config.getProcessor(group)
-        return found
+            transform = config.getProcessor(group)
+        return transform
 
 
 def shader_of(params: OcioParams, function: str) -> Any:
@@ -193,6 +190,6 @@ def shader_of(params: OcioParams, function: str) -> Any:
             language=ocio.GPU_LANGUAGE_GLSL_4_0, functionName=function, resourcePrefix="ocio_of_"
         )
         fixed = int(ocio.OPTIMIZATION_DEFAULT) | int(ocio.OPTIMIZATION_NO_DYNAMIC_PROPERTIES)
-        found = processor(params).getOptimizedGPUProcessor(ocio.OptimizationFlags(fixed))
-        found.extractGpuShaderInfo(description)
+        program = processor(params).getOptimizedGPUProcessor(ocio.OptimizationFlags(fixed))
+        program.extractGpuShaderInfo(description)
         return description

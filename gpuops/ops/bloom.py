@@ -94,10 +94,10 @@ OPERATION = Operation(
     _bloom,
     traits=_traits,
     identity=lambda params: params.strength == 0 and params.tonemap is None and params.preset is None,
-    reach=later("glow.sweeps", "reach"),
+    reach=later("glow.bloom", "reach"),
     whole={"method": ("fft",), "preset": ("d3d11",)},
-    fixed_bytes=later("glow.sweeps", "fixed_bytes"),
-    measure=later("glow.sweeps", "measure"),
+    fixed_bytes=later("glow.bloom", "fixed_bytes"),
+    measure=later("glow.bloom", "measure"),
     ends=_ends,
     prepare=lambda gpu, params, _target: _weights(gpu, params),
     examples=(

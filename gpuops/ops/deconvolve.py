@@ -121,9 +121,8 @@ def _richardson_lucy(gpu: Gpu, image: Image, params: DeconvolveParams) -> Image:
 
 def _launch(gpu: Gpu, name: str, shape: tuple[int, ...], *args: Argument) -> None:
     """Launches a kernel of deconvolve.cl with a work-item for each element of ``shape``."""
-    kernel = gpu.kernel("deconvolve", f"deconvolve_{name}")
-    local = kernel.fit(64, 1, 1)
-    gpu.launch(kernel, shape[::-1], *args, local=local, label=f"deconvolve {name}")
+    label = f"deconvolve {name}"
+    gpu.compute("deconvolve", f"deconvolve_{name}", shape[::-1], *args, group=64, label=label)
 
 
 def _summed(gpu: Gpu, params: DeconvolveParams) -> BlurParams:
@@ -149,11 +148,9 @@ def _reach(gpu: Gpu, shape: tuple[int, int, int], params: DeconvolveParams) -> R
 
 
 def _spectral(gpu: Gpu, shape: tuple[int, int, int], params: DeconvolveParams) -> Spectral | None:
-    if params.method != "wiener":
-        return None
     from ..filters.wiener import spectral
 
-    return spectral(gpu, shape, params)
+    return spectral(gpu, shape, params) if params.method == "wiener" else None
 
 
 def _traits(params: DeconvolveParams) -> Traits:

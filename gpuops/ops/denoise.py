@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..notes import note, silence
+from ..notes import silence
 from ..operation import Choice, NumberOr, Operation, Params, Traits, Whole, Written
 from ..params import dwt
 from ..passes import Slabbed
@@ -114,37 +114,25 @@ def denoise(gpu: Gpu, image: Image, params: DenoiseParams) -> Image:
     Raises ParameterError for values that are NaN or infinite, or colours that are neither gray nor RGB.
     """
     from ..wavelets.denoise import denoise as denoised
+    from ..wavelets.transform import with_levels
 
-    transform, spins = _transform(params, image.shape), params.cycle_spins or 1
+    transform, spins = with_levels(params.transform, image.shape[1:]), params.cycle_spins or 1
     result: Image = denoised(gpu, image, transform, params.shrinking, spins=spins)
     result.space, result.orientation = image.space, image.orientation
     return result
 
 
-def _transform(params: DenoiseParams, shape: tuple[int, ...]) -> dwt.DwtParams:
-    """The transform of planes, with its number of levels."""
-    from ..wavelets.transform import default_levels, warn_of_levels
-
-    transform, size = params.transform, shape[1:]
-    if transform.levels is not None:
-        warn_of_levels(size, transform)
-        return transform
-    levels = default_levels(size, transform)
-    if levels == 0:
-        note(f"{size[0]}×{size[1]} pixels are too few for a level that could be shrunk")
-    return replace(transform, levels=levels)
-
-
 def _slabs(_gpu: Gpu, shape: tuple[int, int, int], params: DenoiseParams) -> Slabbed:
     from ..wavelets import denoise, multilevel
+    from ..wavelets.transform import with_levels
 
     with silence():
-        transform, spins = _transform(params, shape), params.cycle_spins or 1
+        transform, spins = with_levels(params.transform, shape[1:]), params.cycle_spins or 1
     planes, height, width = shape
     size = height + spins - 1, width + spins - 1
 
     def work(image: HostImage, memory: int, made: multilevel.Made) -> None:
-        transform = _transform(params, shape)
+        transform = with_levels(params.transform, shape[1:])
         denoise.denoised(image, image, transform, params.shrinking, spins, memory=memory, made=made)
 
     least = multilevel.least(planes, size, 0, transform)

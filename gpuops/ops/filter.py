@@ -7,17 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
-from ..operation import (
-    Choice,
-    File,
-    NumberOr,
-    Operation,
-    Params,
-    Repeated,
-    Spectral,
-    Traits,
-    Whole,
-)
+from ..operation import Choice, File, NumberOr, Operation, Params, Repeated, Spectral, Traits, Whole
 from ..params.fft import FILTERS, SHAPES, FrequencyFilter, filter_option
 from ..params.files import FileOperand
 
@@ -101,9 +91,8 @@ def filter_(gpu: Gpu, image: Image, params: FilterParams) -> Image:
 
 
 def _filtered(gpu: Gpu, planes: Image, params: FilterParams) -> Image:
-    from ..fourier.borders import rfft2_bordered
     from ..fourier.of_pixels import back
-    from ..fourier.products import PARAMS
+    from ..fourier.products import PARAMS, rfft2_bordered
 
     size = planes.shape[1], planes.shape[2]
     values = rfft2_bordered(gpu, planes, params.border)

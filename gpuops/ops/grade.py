@@ -63,7 +63,7 @@ def _stage(params: GradeParams, colours: int, channels: int, space: Space) -> St
     """Returns the function of a pixel."""
     from ..operands import check_colours
     from ..pixels.pointwise import Stage
-    from ..tone.monotone import cubics
+    from ..tone.curves import cubics
 
     check_colours(colours, channels, "grading")
     slope = (2.0**params.exposure * v for v in params.slope)

@@ -47,20 +47,22 @@ def merge(gpu: Gpu, image: Image, params: MergeParams) -> Image:
     """
     from ..files import operands
     from ..operands import check_colours
-    from ..tone.alignment import shift_between, shifted
-    from ..tone.fusion import fused
+    from ..tone.fusion import fused, shift_between, shifted
 
     check_colours(image.colours, image.shape[0], "merge")
     _, height, width = image.shape
     images, seen = [image], [(0, 0, height, width)]
     for file in params.others:
-        other = operands.planes_of_set(image, file)
+        other = operands.planes_of_set(image, file, params.frame)
+        top, left, bottom, end = operands.extent(image, file, params.frame)
         down = right = 0
         if params.align == "translation":
             down, right = shift_between(gpu, image, other)
             other = shifted(gpu, other, down, right)
         images.append(other)
-        seen.append((max(0, -down), max(0, -right), min(height, height - down), min(width, width - right)))
+        seen.append(
+            (max(0, top - down), max(0, left - right), min(height, bottom - down), min(width, end - right))
+        )
     return fused(gpu, images, (params.contrast, params.saturation, params.exposedness), seen)
 
 

@@ -40,18 +40,15 @@ def mix(gpu: Gpu, image: Image, params: MixParams) -> Image:
 
     from ..files import operands
 
-    other = operands.planes_like(image, params.picture)
-    mask = None if params.mask is None else operands.mask_like(image, params.mask)
+    other = operands.planes_like(image, params.picture, params.frame)
+    mask = None if params.mask is None else operands.mask_like(image, params.mask, params.frame)
     planes, height, width = image.shape
-    size = height * width
-    kernel = gpu.kernel(
-        ("lanes", "mix"), "mix_planes", WIDTH=gpu.limits.lanes, PLANES=planes, MASK=mask is not None,
-        OVER=other.alpha and not image.alpha,
-    )  # fmt: skip
+    size, lanes = height * width, gpu.limits.lanes
     result = image if image.owned else image.like()
-    gpu.launch(
-        kernel, (-(-size // gpu.limits.lanes),), image, other, mask, result, np.uint64(size), params.amount,
-        int(params.invert), local=kernel.fit(256), label="mix",
+    gpu.compute(
+        ("lanes", "mix"), "mix_planes", (-(-size // lanes),), image, other, mask, result, np.uint64(size),
+        params.amount, int(params.invert), group=256, label="mix", WIDTH=lanes, PLANES=planes, MASK=mask is not None,
+        OVER=other.alpha and not image.alpha,
     )  # fmt: skip
     return result
 

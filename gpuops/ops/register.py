@@ -43,14 +43,14 @@ def register(gpu: Gpu, image: Image, params: RegisterParams) -> Image:
     """
     from ..files import operands
     from ..fourier.registration import phase_cross_correlation
-    from ..notes import found
+    from ..notes import finding
     from ..pixels.turns import interpolated
 
-    reference = operands.planes_like(image, params.reference)
+    reference = operands.planes_like(image, params.reference, params.frame)
     both = (_gray(gpu, one, params.window) for one in (reference, image))
     shift, _, _ = phase_cross_correlation(gpu, *both, upsample_factor=params.upsample)
     y, x = map(float, shift + 0.0)
-    found(f"shift {x:g},{y:g} pixels to the right and down", {"shift": [x, y]})
+    finding(f"shift {x:g},{y:g} pixels to the right and down", {"shift": [x, y]})
     _, height, width = image.shape
     if not (x or y):
         return image
@@ -74,6 +74,7 @@ OPERATION = Operation(
     traits=Traits(
         premultiplied=True, kind="transform", keeps_range=True, bytes_per_value=48.0, fixed_bytes=64e6
     ),
+    shifts=True,
     examples=(
         "clpix register after.png --reference before.png -o moved.png",
         "clpix register photo.png --reference texture.png --upsample 100 -o exact.png",

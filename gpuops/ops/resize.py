@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, Numbers, Operation, Params, Pass, Reach, Size, Traits
+from ..operation import Choice, Move, Numbers, Operation, Params, Pass, Reach, Size, Traits
 
 if TYPE_CHECKING:
     from ..filters.resampling import ResampledAxis
@@ -29,7 +29,7 @@ class ResizeParams(Params):
     When an image shrinks, filters are stretched, so that every pixel of it counts. At the edges weights are divided by
     the sum of those that are inside. A side that keeps its length keeps its values. The filter area takes the mean of
     what a new pixel covers, and nearest copies the pixel at its centre. Sizes are of pixels as they are stored, before
-    any rotation that EXIF asks for.
+    any rotation that EXIF asks for, and of EXR files of the display window.
     """
 
     size: tuple[int | None, int | None] | None = Size(
@@ -67,7 +67,7 @@ def resize(gpu: Gpu, image: Image, params: ResizeParams) -> Image:
 
 
 def _passes(gpu: Gpu, shape: tuple[int, int, int], params: ResizeParams) -> tuple[Pass, ...]:
-    from ..filters.resize_passes import passes
+    from ..filters.resize import passes
 
     return passes(gpu, shape, axes(params, *shape[1:]), params.filter)
 
@@ -77,6 +77,22 @@ def axes(params: ResizeParams, height: int, width: int) -> tuple[ResampledAxis, 
 
     Raises ParameterError where a side would have more than :data:`MOST` pixels.
     """
+    frame = params.frame
+    if frame is None:
+        return _of_display(params, height, width)
+    y, x = _of_display(params, frame.height, frame.width)
+    after = frame.moved(_move(params, frame.height, frame.width))
+    return y.part(frame.y, frame.rows, after.y, after.rows), x.part(
+        frame.x, frame.columns, after.x, after.columns
+    )
+
+
+def _move(params: ResizeParams, height: int, width: int) -> Move:
+    y, x = _of_display(params, height, width)
+    return Move(x.scale, 0, 0, y.scale, x.first, y.first, x.result, y.result)
+
+
+def _of_display(params: ResizeParams, height: int, width: int) -> tuple[ResampledAxis, ResampledAxis]:
     from ..filters.resampling import ResampledAxis
 
     cut = params.fit == "cover" and params.size is not None and None not in params.size
@@ -134,6 +150,7 @@ OPERATION = Operation(
     identity=lambda params: params.scale == (1, 1),
     reach=_reach,
     passes=_passes,
+    move=_move,
     examples=(
         "clpix resize photo.jpg -o small.jpg --size 640x",
         "clpix resize photos/*.jpg -o squares/ --size 128x128 --fit cover",

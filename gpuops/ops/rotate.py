@@ -7,7 +7,7 @@ from math import ceil, cos, radians, sin
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Flag, Number, Operation, Params, Reach, Traits, Turn
+from ..operation import Flag, Frame, Move, Number, Operation, Params, Reach, Traits, Turn
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -57,8 +57,7 @@ def rotate(gpu: Gpu, image: Image, params: RotateParams) -> Image:
 
     turn = _turn(params, image.orientation or 1)
     if turn is None:
-        assert params.angle is not None
-        return _interpolated(gpu, image, params.angle, params)
+        return _interpolated(image, params)
     turned = upright(image, turn.orientation)
     if turned is not image:
         turned.orientation = turn.leaves or turned.orientation
@@ -72,18 +71,29 @@ def _turn(params: RotateParams, orientation: int) -> Turn | None:
     return Turn(_CLOCKWISE.get(round(params.angle) % 360, 1)) if params.exact else None
 
 
-def _interpolated(gpu: Gpu, image: Image, angle: float, params: RotateParams) -> Image:
+def _interpolated(image: Image, params: RotateParams) -> Image:
     from ..pixels.turns import interpolated
 
-    _, height, width = image.shape
-    c, s = cos(radians(angle)), sin(radians(angle))
+    frame = params.frame or Frame.of(*image.shape[1:])
+    move = _move(params, frame.height, frame.width)
+    assert move is not None
+    after = frame.moved(move)
+    x, y = move.back(frame.width, frame.height)(after.x + 0.5, after.y + 0.5)
+    first, size = (x - frame.x - 0.5, y - frame.y - 0.5), (after.rows, after.columns)
+    return interpolated(image, size, first, (move.a, move.c), params.background, label="rotate")
+
+
+def _move(params: RotateParams, height: int, width: int) -> Move | None:
+    """Returns the turn about the middle of a canvas, by any angle."""
+    if params.angle is None:
+        return None
+    c, s = cos(radians(params.angle)), sin(radians(params.angle))
     rows, columns = height, width
     if params.expand:
         rows = ceil(width * abs(s) + height * abs(c) - _SLACK)
         columns = ceil(width * abs(c) + height * abs(s) - _SLACK)
-    x, y = (1 - columns) / 2, (1 - rows) / 2  # the result's first pixel, seen from the centre
-    first = x * c + y * s + (width - 1) / 2, y * c - x * s + (height - 1) / 2
-    return interpolated(image, (rows, columns), first, (c, s), params.background, label="rotate")
+    left, top = (columns - width * c + height * s) / 2, (rows - width * s - height * c) / 2
+    return Move(c, -s, s, c, left, top, columns, rows)
 
 
 def _traits(params: RotateParams) -> Traits:
@@ -106,6 +116,7 @@ OPERATION = Operation(
     identity=lambda params: params.angle is not None and params.angle % 360 == 0,
     reach=lambda _gpu, _shape, params: Reach(spoiled=0 if params.exact else 2),
     turn=_turn,
+    move=_move,
     examples=(
         "clpix rotate photo.jpg -o right.jpg --angle 90",
         "clpix rotate photos/*.jpg -o upright/ --auto-orient",

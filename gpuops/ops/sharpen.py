@@ -40,10 +40,10 @@ def sharpen(gpu: Gpu, image: Image, params: SharpenParams) -> Image:
     soft = blur(gpu, image, _gaussian(params))  # which becomes the result
     planes, height, width = image.shape
     luminance = params.of == "luminance" and image.colours == 3
-    kernel = gpu.kernel("sharpen", "sharpen", PLANES=planes, COLOURS=image.colours, LUMINANCE=luminance)
-    gpu.launch(
-        kernel, (width, height), image, soft, width, height, params.amount, params.threshold, (*REC709_LUMINANCE, 0.0),
-        local=kernel.fit(64, 1), traffic=3 * image.nbytes,
+    gpu.compute(
+        "sharpen", "sharpen", (width, height), image, soft, width, height, params.amount, params.threshold,
+        (*REC709_LUMINANCE, 0.0), group=64, label="sharpen", traffic=3 * image.nbytes, PLANES=planes,
+        COLOURS=image.colours, LUMINANCE=luminance,
     )  # fmt: skip
     return soft
 

@@ -59,9 +59,7 @@ class BilateralParams:
         if self.win_size is not None and not (self.win_size >= 1 and self.win_size % 2 == 1):
             raise ParameterError(f"the window must have an odd size of 1 or more, not {self.win_size}")
         if (self.win_size is None and self.sigma_spatial > MAX_RADIUS) or self.radius > MAX_RADIUS:
-            raise ParameterError(
-                f"a window of more than {2 * MAX_RADIUS + 1} pixels is too wide: use a smaller one, or a smaller sigma"
-            )
+            raise ParameterError(f"a window has {2 * MAX_RADIUS + 1} pixels at most: use a smaller sigma")
 
     @property
     def radius(self) -> int:

@@ -8,10 +8,9 @@ from typing import Any
 from ..errors import ParameterError
 from .exposure import EXPOSURE
 from .files import FileOperand
-from .kinds import Choice, Flag, Given, Number, Params
+from .kinds import Choice, Flag, Given, Number, Params, Whole, d3d11
 from .notations import File, Written
 from .operators import OPERATORS
-from .starburst import ANGLE, BLADES, ROUNDNESS, Aperture
 from .tonemap import TonemapParams
 
 # The ways to compute the glow.
@@ -29,6 +28,34 @@ RADIUS = 0.1
 
 # The options of a starburst's aperture.
 _APERTURE = ("blades", "blade_angle", "roundness")
+
+#: The kinds of an aperture's numbers, which are options of bloom.
+_BLADES = Whole("Blades of the aperture: N rays if even, 2N if odd.", 3, 32)
+_ANGLE = Number("Direction of a ray, counter-clockwise from the x axis.", -1e6, 1e6, "degrees", "DEG")
+_ROUNDNESS = Number("The aperture's shape: 0 a polygon, 1 a circle; between, rays widen.", 0, 1, symbol="R")
+
+
+@dataclass(frozen=True)
+class Aperture(Params):
+    """The opening that a lens's iris leaves, whose diffraction makes the rays around bright light.
+
+    A blade with a straight edge throws light to both of its sides, at right angles to the edge. So an even number of
+    blades makes as many rays, as opposite blades' rays coincide, and an odd number twice as many.
+
+    Attributes
+    ----------
+    blades : int
+        The number of the polygon's corners, 3 … 32.
+    angle : float
+        The direction of one ray in degrees, counter-clockwise from a row's direction.
+    roundness : float
+        0 has straight blades, a polygon; 1 is a circle, without rays. Between them every edge is the arc of a circle
+        through two of the polygon's corners, which turns a ray into a fan.
+    """
+
+    blades: int = _BLADES.field(6)
+    angle: float = _ANGLE.field(90.0)  # up
+    roundness: float = _ROUNDNESS.field(0.0)
 
 
 @dataclass(frozen=True)
@@ -117,21 +144,17 @@ class BloomParams(Params):
         help="The exposure in stops, for --threshold and --tonemap. auto meters the input.  [default: auto with "
         "--tonemap, or 0]",
     ).field(0.0)
-    blades: int = BLADES.field(Aperture.blades)
-    blade_angle: float = ANGLE.field(Aperture.angle)
-    roundness: float = ROUNDNESS.field(Aperture.roundness)
-    kernel: FileOperand | None = File("Shape of the glow, pixel for pixel, in place of a starburst.").field(
-        None
-    )
+    blades: int = _BLADES.field(Aperture.blades)
+    blade_angle: float = _ANGLE.field(Aperture.angle)
+    roundness: float = _ROUNDNESS.field(Aperture.roundness)
+    kernel: FileOperand | None = File("Shape of the glow, pixel for pixel, not a starburst.").field(None)
     tonemap: str | None = Written(
         "Tone-map the result before it leaves the device (as `clpix tonemap`, with its defaults): "
         f"{', '.join(OPERATORS)}.",
         "OPERATOR",
         str,
     ).field(None)
-    preset: str | None = Choice("Make exactly the bloom of the Direct3D 11 HDR sample.", ("d3d11",)).field(
-        None
-    )
+    preset: str | None = d3d11("bloom").field(None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -146,12 +169,10 @@ class BloomParams(Params):
     def of_options(cls, given: Given) -> BloomParams:
         if given.get("method", "fft") != "fft":
             given.refuse(f"only --method fft has that, not {given['method']}", "kernel", *_APERTURE)
-        usual: dict[str, object] = {}
-        if "method" not in given and not {"kernel", *_APERTURE}.isdisjoint(given):
+        usual = {"exposure": "auto"} if "tonemap" in given else {}
+        if not {"kernel", *_APERTURE}.isdisjoint(given):
             usual["method"] = "fft"
-        if "exposure" not in given and "tonemap" in given:
-            usual["exposure"] = "auto"
-        params = super().of_options(given.with_usual(usual))
+        params = super().of_options(given.with_usual(usual | given))
         params.check_all(given)
         return params
 
@@ -164,9 +185,7 @@ class BloomParams(Params):
         if self.preset is not None:
             given.refuse("--preset fixes everything but --reads", *shaping)
             if self.tonemap is None:
-                given.refuse(
-                    "--preset meters by itself, and there is no --tonemap", "exposure", even_auto=True
-                )
+                given.refuse("--preset meters by itself without --tonemap", "exposure", even_auto=True)
         if "threshold" not in given:
             given.refuse("without --threshold there is no transition", "knee")
         if self.kernel is not None:

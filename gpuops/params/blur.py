@@ -10,7 +10,7 @@ from ..errors import ParameterError
 from ..notes import note
 from .bilateral import BilateralParams
 from .border import BORDER, set_border
-from .kinds import Choice, Given, Number, Params
+from .kinds import Choice, Given, Number, Params, d3d11
 from .notations import PerAxis
 
 # The options that shape each kind of blur; the first one says how large it is.
@@ -88,12 +88,8 @@ class BlurParams(Params):
     truncate: float | None = Number(
         "Cut the Gaussian at this many sigmas (scipy's default: 4), not where it ends.", 0, 1e4
     ).field(None)
-    method: str = Choice("How the blur is computed. recursive is an older name for auto.", METHODS).field(
-        "auto"
-    )
-    preset: str | None = Choice("Make exactly the blur of the Direct3D 11 HDR sample.", ("d3d11",)).field(
-        None
-    )
+    method: str = Choice("How it is computed. recursive is an older name for auto.", METHODS).field("auto")
+    preset: str | None = d3d11("blur").field(None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -117,9 +113,8 @@ class BlurParams(Params):
             raise ParameterError("the bilateral filter has one sigma and one radius for both axes")
         if self.kind in ("median", "bilateral") and self.method != "auto":
             raise ParameterError(f"--kind {self.kind} has no other method than auto")
-        if self.kind in ("box", "median", "bilateral") and any(
-            radius != int(radius) for radius in self.radius
-        ):
+        whole = all(radius == int(radius) for radius in self.radius)
+        if self.kind in ("box", "median", "bilateral") and not whole:
             raise ParameterError(f"{self.kind} has a whole number as radius, not {max(self.radius):g}")
         if self.kind == "bilateral":
             _ = self.bilateral  # this checks its parameters

@@ -25,20 +25,14 @@ BORDERS = {
 # Other names of these modes.
 SYNONYMS = {
     # names of OpenCV
-    "reflect_101": "mirror",
-    "reflect101": "mirror",
-    "replicate": "nearest",
+    "reflect_101": "mirror", "reflect101": "mirror", "replicate": "nearest",
     # names of numpy.pad
-    "symmetric": "reflect",
-    "edge": "nearest",
+    "symmetric": "reflect", "edge": "nearest",
     # names of PyWavelets (except "reflect", which has scipy's meaning here)
-    "periodic": "wrap",
-    "zero": "constant",
+    "periodic": "wrap", "zero": "constant",
     # other names of scipy.ndimage
-    "grid-mirror": "reflect",
-    "grid-wrap": "wrap",
-    "grid-constant": "constant",
-}
+    "grid-mirror": "reflect", "grid-wrap": "wrap", "grid-constant": "constant",
+}  # fmt: skip
 
 
 def by_axis(border: str) -> tuple[str, str]:
@@ -67,9 +61,7 @@ def border_option(text: str) -> tuple[str, float]:
     except ValueError:
         number = math.nan
     if name != "constant" or not math.isfinite(number):
-        raise ParameterError(
-            f"border {text!r} has no meaning: only constant:V takes a value, a finite number"
-        )
+        raise ParameterError(f"border {text!r}: only constant:V takes a value, a finite number")
     return name, number
 
 

@@ -8,18 +8,15 @@ AUTO = "auto"
 INPUT = "input"
 #: Spaces for displays and files of integers.
 SIGNALS = (
-    "srgb",
-    "display-p3",
-    "adobe-rgb",
-    "prophoto-rgb",
-    "rec709",
-    "rec2020",
-    "rec2100-pq",
-    "rec2100-hlg",
+    "srgb", "display-p3", "adobe-rgb", "prophoto-rgb", "rec709", "rec2020", "rec2100-pq", "rec2100-hlg",
     "display-p3-pq",
-)
+)  # fmt: skip
 #: Linear light of several primaries.
 LIGHTS = ("linear", "linear-p3", "linear-rec2020", "acescg", "aces2065-1")
+#: Numbers without a colour.
+DATA = "data"
+#: All that a user can name for what inputs hold.
+INPUTS = (*SIGNALS, *LIGHTS, DATA)
 #: The primaries of the light that steps work on; Rec. 709 is the default.
 WORKING = ("rec709", "rec2020", "acescg")
 #: All that a user can name for results.

@@ -73,18 +73,14 @@ class Comparing:
         check_name("space", self.space, SPACES)
         for x, y, width, height in self.ignore:
             if min(x, y) < 0 or min(width, height) < 1:
-                raise ParameterError(
-                    f"a rectangle to ignore is X,Y,W,H in pixels, not {x},{y},{width},{height}"
-                )
+                raise ParameterError(f"a rectangle to ignore is X,Y,W,H, not {x},{y},{width},{height}")
         if self.ppd is not None and not 0 < self.ppd < 10_000:
             raise ParameterError(f"pixels a degree must be above 0 and below 10000, not {self.ppd:g}")
         if not 0 <= self.tolerance < 1:
             raise ParameterError(f"the tolerance must be 0 or more and below 1, not {self.tolerance:g}")
         if self.exposures is not None and not -126 <= self.exposures[0] <= self.exposures[1] <= 126:
             start, stop = self.exposures
-            raise ParameterError(
-                f"exposures must go up, within -126 to 126 stops, not from {start:g} to {stop:g}"
-            )
+            raise ParameterError(f"exposures must go up within ±126 stops, not from {start:g} to {stop:g}")
         if not 0 < self.white <= 10_000:
             raise ParameterError(f"white must be above 0 and at most 10000 cd/m², not {self.white:g}")
 

@@ -36,9 +36,8 @@ class ContactSheetParams:
     def __post_init__(self) -> None:
         if not self.operators or not self.stops:
             raise ParameterError("a contact sheet needs an operator and a number of stops at least")
-        for stops in self.stops:
-            if not math.isfinite(stops):
-                raise ParameterError(f"stops are numbers such as -1, not {stops}")
+        if not all(map(math.isfinite, self.stops)):
+            raise ParameterError(f"stops are numbers such as -1, not {self.stops}")
         if self.tile_width < 1:
             raise ParameterError(f"a tile is 1 pixel wide or more, not {self.tile_width}")
 

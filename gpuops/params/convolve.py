@@ -35,9 +35,7 @@ class ConvolveParams(Params):
     kernel: FileOperand | None = File(
         "The kernel. A gray one is for all channels, a coloured one has its own for each.", required=True
     ).field(None)
-    normalise: bool = Flag("Scale each channel of the kernel to the sum 1, so that brightness stays.").field(
-        True
-    )
+    normalise: bool = Flag("Scale each channel of the kernel to the sum 1: brightness stays.").field(True)
     border: str = BORDER.field("reflect")
     cval: float = 0.0
     method: str = Choice(

@@ -11,22 +11,12 @@ from typing import SupportsIndex
 from ..errors import ParameterError, check_name, standard_name
 from .kinds import Choice, Params
 
-# The wavelets with lifting steps, and whether each has a reversible integer form.
-_LIFTED = {
-    "haar": True,
-    "bior2.2": True,
-    "bior4.4": False,
-    "dd9/7": True,
-    "dd13/7": True,
-    # The filters of VC-2, SMPTE ST 2042-1, in the order of its table 12.1.
-    "vc2-dd9/7": True,
-    "vc2-5/3": True,
-    "vc2-dd13/7": True,
-    "vc2-haar": True,
-    "vc2-haar-shift": True,
-    "vc2-fidelity": True,
-    "vc2-9/7": True,
-}
+# The filters of VC-2, SMPTE ST 2042-1, in the order of its table 12.1.
+_VC2 = ("dd9/7", "5/3", "dd13/7", "haar", "haar-shift", "fidelity", "9/7")
+# The wavelets with lifting steps and a reversible integer form.
+_REVERSIBLE = ("haar", "bior2.2", "dd9/7", "dd13/7", *(f"vc2-{name}" for name in _VC2))
+# All wavelets with lifting steps.
+_LIFTED = (*_REVERSIBLE[:2], "bior4.4", *_REVERSIBLE[2:])
 # The orders of the biorthogonal spline wavelets.
 _SPLINES = ("1.3", "1.5", "2.2", "2.4", "2.6", "2.8", "3.1", "3.3", "3.5", "3.7", "3.9", "4.4", "5.5", "6.8")
 # The wavelets that have filters.
@@ -41,27 +31,19 @@ _FILTERED = (
 # Each wavelet, and whether it has lifting steps and a reversible integer form; gpuops/wavelets/wavelets.py
 # defines them.
 WAVELETS: Mapping[str, tuple[bool, bool]] = {
-    **{name: (True, whole) for name, whole in _LIFTED.items()},
+    **{name: (True, name in _REVERSIBLE) for name in _LIFTED},
     **{name: (False, False) for name in _FILTERED if name not in _LIFTED},
 }
 # The wavelets as messages name them, families as ranges.
 FAMILIES = (*_LIFTED, "db1–db38", "sym2–sym20", "coif1–coif17", "bior1.1–bior6.8", "rbio1.1–rbio6.8", "dmey")
 # Other names of wavelets.
 WAVELET_SYNONYMS = {
-    "db1": "haar",
-    "bior1.1": "haar",
-    "rbio1.1": "haar",
-    "cdf5/3": "bior2.2",
-    "5/3": "bior2.2",
-    "legall": "bior2.2",
-    "cdf9/7": "bior4.4",
-    "9/7": "bior4.4",
-    "dd9,7": "dd9/7",
-    "dd13,7": "dd13/7",
-    "13/7": "dd13/7",
-    "vc2-legall": "vc2-5/3",
-    "fidelity": "vc2-fidelity",
-}
+    "db1": "haar", "bior1.1": "haar", "rbio1.1": "haar",
+    "cdf5/3": "bior2.2", "5/3": "bior2.2", "legall": "bior2.2",
+    "cdf9/7": "bior4.4", "9/7": "bior4.4",
+    "dd9,7": "dd9/7", "dd13,7": "dd13/7", "13/7": "dd13/7",
+    "vc2-legall": "vc2-5/3", "fidelity": "vc2-fidelity",
+}  # fmt: skip
 
 # The samples beyond the edges of abcd, by mode. All but the last three give more coefficients than samples.
 MODES = {
@@ -79,15 +61,9 @@ MODES = {
 }
 # Other names of modes.
 MODE_SYNONYMS = {
-    "zpd": "zero",
-    "cpd": "constant",
-    "sym": "symmetric",
-    "ppd": "periodic",
-    "sp1": "smooth",
-    "per": "periodization",
-    "asym": "antisymmetric",
-    "jpeg2000": "mirror",
-}
+    "zpd": "zero", "cpd": "constant", "sym": "symmetric", "ppd": "periodic", "sp1": "smooth", "per": "periodization",
+    "asym": "antisymmetric", "jpeg2000": "mirror",
+}  # fmt: skip
 # The ways to compute a transform.
 METHODS = ("auto", "lifting", "filterbank", "laan", "in-place", "strip")
 # The methods that can overwrite the image.
@@ -175,23 +151,17 @@ class DwtParams(Params):
         if self.method not in ("auto", "filterbank") and not lifts:
             raise ParameterError(f"{self.wavelet} has no lifting steps here: use --method filterbank")
         if self.critical and not lifts:
-            raise ParameterError(
-                f"mode {self.mode} is for wavelets with lifting steps, which {self.wavelet} has not here: "
-                "use symmetric or periodization"
-            )
-        if self.method in ("laan", "in-place", "strip") and self.wavelet.startswith("vc2-"):
-            raise ParameterError(f"method {self.method} does not know {self.wavelet}: use --method lifting")
-        if self.method in ("laan", "in-place", "strip") and self.mode not in ("mirror", "periodization"):
-            raise ParameterError(
-                f"method {self.method} knows the modes mirror and periodization, not {self.mode}"
-            )
+            raise ParameterError(f"{self.mode} needs lifting steps: use symmetric or periodization")
+        if self.method in ("laan", *IN_PLACE):
+            if self.wavelet.startswith("vc2-"):
+                raise ParameterError(f"{self.method} does not know {self.wavelet}: use --method lifting")
+            if self.mode not in ("mirror", "periodization"):
+                raise ParameterError(f"{self.method} knows the modes mirror and periodization alone")
         if self.integer and not whole:
-            names = ", ".join(name for name, possible in _LIFTED.items() if possible)
+            names = ", ".join(_REVERSIBLE)
             raise ParameterError(f"{self.wavelet} has no reversible integer form: use one of {names}")
         if self.integer and self.method in ("filterbank", "strip"):
-            raise ParameterError(
-                "the integer transform works by lifting: use --method lifting, laan or in-place"
-            )
+            raise ParameterError("the integer transform works by lifting: use --method lifting")
 
     @property
     def critical(self) -> bool:
@@ -216,7 +186,7 @@ class ShrinkParams:
         and Johnstone 1994), ``bayes`` is σ²/σ_x for each band (BayesShrink; Chang, Yu and Vetterli 2000).
     space
         The planes that are shrunk, each with thresholds of its own. ``rgb`` are those of the image, whatever they mean.
-        ``opponent`` and ``ycbcr`` are combinations of red, green and blue (:mod:`gpuops.wavelets.colours`): the sum, or
+        ``opponent`` and ``ycbcr`` are combinations of red, green and blue (:mod:`gpuops.wavelets.shrink`): the sum, or
         luma, and two differences, which have less detail and as much noise. Gray has one plane in any of them.
     noise : float, optional
         The noise's standard deviation in the image, for an estimate of the threshold. None is measured.
@@ -232,18 +202,14 @@ class ShrinkParams:
         check_name("way to shrink", self.kind, SHRINKS)
         if self.kind in ESTIMATES:
             if self.estimate not in (None, self.kind):
-                raise ParameterError(
-                    f"{self.kind} and {self.estimate} are two estimates of the threshold: give one"
-                )
+                raise ParameterError(f"{self.kind} and {self.estimate} are two estimates: give one")
             object.__setattr__(self, "estimate", self.kind)
             object.__setattr__(self, "kind", "soft")
         if self.estimate is not None:
             check_name("estimate", self.estimate, ESTIMATES)
         check_name("space to denoise in", self.space, DENOISE_SPACES)
         if self.threshold is None and self.estimate is None:
-            raise ParameterError(
-                f"--shrink {self.kind} needs a threshold: a number, or {' or '.join(ESTIMATES)}"
-            )
+            raise ParameterError(f"--shrink {self.kind} needs a threshold: T, or {' or '.join(ESTIMATES)}")
         if self.threshold is not None and not (math.isfinite(self.threshold) and self.threshold >= 0):
             raise ParameterError(f"the threshold must be a finite number, 0 or more, not {self.threshold}")
 
@@ -279,6 +245,4 @@ class KeepParams:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.percent <= 100.0:
-            raise ParameterError(
-                f"how many coefficients to keep must be more than 0 and at most 100 %, not {self.percent:g}"
-            )
+            raise ParameterError(f"keep more than 0 and at most 100 % of coefficients, not {self.percent:g}")

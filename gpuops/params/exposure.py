@@ -37,11 +37,9 @@ class Neighbours:
         Near both ends of the sequence fewer neighbours are there.
         """
         half = len(metered) if self.count is None else self.count // 2
-        found = []
-        for place in range(len(metered)):
-            near = [stops for stops in metered[max(place - half, 0) : place + half + 1] if stops is not None]
-            found.append(fsum(near) / len(near) if near else 0.0)
-        return found
+        windows = (metered[max(place - half, 0) : place + half + 1] for place in range(len(metered)))
+        known = ([stops for stops in near if stops is not None] for near in windows)
+        return [fsum(near) / len(near) if near else 0.0 for near in known]
 
 
 @dataclass(eq=False)
@@ -52,14 +50,7 @@ class _OfSequence(NumberOr):
         text = value.lower() if isinstance(value, str) else ""
         if not text.startswith(_SMOOTH):
             return value if isinstance(value, Neighbours) else super().checked(name, value)
-        try:
-            return Neighbours(int(text.removeprefix(_SMOOTH)))
-        except ParameterError:
-            raise
-        except ValueError:
-            raise ParameterError(
-                f"{_SMOOTH}N takes a number of inputs, such as smooth:5, not {value!r}"
-            ) from None
+        return Neighbours(int(text.removeprefix(_SMOOTH)))
 
 
 #: The kind of the parameter.

@@ -45,10 +45,10 @@ class FileOperand:
             import sys
 
             content = sys.stdin.buffer.read()
-            self._digest = _digest([content])
+            self._digest = digest_of([content])
             _streamed[self._digest] = content
         elif self._digest is None:
-            self._digest = _digest(_blocks(self.path))
+            self._digest = digest_of(_blocks(self.path))
         return self._digest
 
     def __eq__(self, other: object) -> bool:
@@ -67,7 +67,7 @@ class FileOperand:
 
     def check(self) -> None:
         """Raises FileError where the file cannot be read or is no longer the same."""
-        if self.digest not in _streamed and _digest(_blocks(self.path)) != self.digest:
+        if self.digest not in _streamed and digest_of(_blocks(self.path)) != self.digest:
             raise FileError(f"{self.path}: has changed since its name was given: start anew")
 
     @property
@@ -117,15 +117,19 @@ def _blocks(path: str) -> Iterator[bytes]:
         raise FileError(f"{path}: could not be read ({error.strerror})") from None
 
 
-def read_text(path: str) -> str:
-    """Returns a text of UTF-8 that people write, which may begin with a byte order mark.
+def read_text(path: str, kind: str) -> str:
+    """Returns a text of TOML that people write, such as a recipe; it may begin with a byte order mark.
 
-    Raises FileError, and UnicodeDecodeError for what is no text.
+    Raises FileError, and ParameterError for what is no text of UTF-8; ``kind`` is what it should have been.
     """
-    return read_bytes(path).decode("utf-8-sig")
+    try:
+        return read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ParameterError(f"{path}: is no {kind}, which is a text of TOML") from None
 
 
-def _digest(blocks: Iterable[bytes]) -> str:
+def digest_of(blocks: Iterable[bytes]) -> str:
+    """Returns the SHA-256 digest of bytes that come in parts."""
     import hashlib  # which takes a while, and few commands need it
 
     digest = hashlib.sha256()

@@ -15,6 +15,7 @@ from math import isfinite, log2
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ..errors import ParameterError, check_name
+from .moves import Frame
 
 P = TypeVar("P", bound="Params")
 #: The kinds of each class of parameters that was asked for them.
@@ -102,11 +103,11 @@ class Kind(ABC):
             return self.checked(name, value)
         except ParameterError:
             raise
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ParameterError(f"{name} cannot be {value!r}: give {self.values}") from error
 
     def checked(self, name: str, value: Any) -> Any:
-        """Does the same, and may raise TypeError or ValueError as well."""
+        """Does the same, and may raise TypeError, ValueError or OverflowError as well."""
         return value
 
     @property
@@ -159,10 +160,7 @@ class Number(Kind):
     symbol: str = ""
 
     def checked(self, name: str, value: Any) -> float:
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            raise ParameterError(f"{name} must be a number, not {value!r}") from None
+        number = float(value)
         if not (isfinite(number) and self.low <= number <= self.high):
             raise ParameterError(f"{name} must be from {self.values}, not {number:g}".replace("…", "to"))
         return number
@@ -199,6 +197,11 @@ class Choice(Kind):
         return f"[{'|'.join(self.names)}]"
 
 
+def d3d11(what: str) -> Choice:
+    """A parameter that asks for what the Direct3D 11 HDR sample does."""
+    return Choice(f"Make exactly the {what} of the Direct3D 11 HDR sample.", ("d3d11",))
+
+
 @dataclass(eq=False)
 class Flag(Kind):
     """A parameter that is true or false: an option ``--NAME/--no-NAME``."""
@@ -223,10 +226,7 @@ class Whole(Kind):
     high: int
 
     def checked(self, name: str, value: Any) -> int:
-        try:
-            number = int(value)
-        except (TypeError, ValueError, OverflowError):
-            raise ParameterError(f"{name} must be a whole number, not {value!r}") from None
+        number = int(value)
         if number != float(value) or not self.low <= number <= self.high:
             raise ParameterError(f"{name} must be a whole number from {self.low} to {self.high}, not {value}")
         return number
@@ -246,18 +246,24 @@ def kinds(params: type[Params]) -> Mapping[str, Kind]:
 
 @dataclass(frozen=True)
 class Params:
-    """Parameters of an operation: they are checked when they are made, frozen, and equal if their values are equal."""
+    """Parameters of an operation: they are checked when they are made, frozen, and equal if their values are equal.
+
+    ``frame``: where the pixels of the picture that is worked on are, if that is not all of what is displayed. Whoever
+    knows the picture sets it.
+    """
+
+    frame: Frame | None = dataclasses.field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
-        self.check_kinds(*kinds(type(self)))
-
-    def check_kinds(self, *names: str) -> None:
-        """Checks these parameters, and gives each the type of its kind."""
-        known = kinds(type(self))
-        for name in names:
+        for name, kind in kinds(type(self)).items():
             value = getattr(self, name)
             if value is not getattr(type(self), name, MISSING):  # a default is right
-                object.__setattr__(self, name, known[name].check(name.replace("_", "-"), value))
+                object.__setattr__(self, name, kind.check(name.replace("_", "-"), value))
+
+    def framed(self: P, frame: Frame) -> P:
+        """Returns the parameters for a picture in a frame."""
+        known = None if frame.usual else frame
+        return self if self.frame == known else dataclasses.replace(self, frame=known)
 
     def check_given(self, given: Given) -> None:
         """Raises ParameterError where an option is missing, or can have no effect beside the others."""

@@ -50,9 +50,7 @@ class LutParams:
             raise ParameterError("a table of log2 takes LOW and HIGH in stops, and no other does")
         if self.stops is not None and not -200 <= self.stops[0] < self.stops[1] <= 200:
             low, high = self.stops
-            raise ParameterError(
-                f"log2 goes from LOW to a larger HIGH, such as -10:6.5, not {low:g}:{high:g}"
-            )
+            raise ParameterError(f"log2 goes from LOW to a larger HIGH, not {low:g}:{high:g}")
 
     def __str__(self) -> str:
         return "lut"
@@ -84,7 +82,5 @@ def lut_input_option(text: str) -> tuple[str, tuple[float, float] | None]:
     except ValueError:
         limits = [""]
     if name not in INPUTS or limits:
-        raise ParameterError(
-            f"unknown input of a table, {text!r}: use srgb, linear, reinhard or log2:LOW:HIGH, as in log2:-10:6.5"
-        )
+        raise ParameterError(f"unknown input of a table, {text!r}: use srgb, linear, reinhard, log2:LOW:HIGH")
     return name, None

@@ -28,9 +28,9 @@ class Numbers(Kind):
     percent: bool = False
 
     def checked(self, name: str, value: Any) -> tuple[float, ...]:
-        given = (
-            value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else (value,)
-        )
+        if isinstance(value, str):
+            value = value.split(",")
+        given = value if isinstance(value, Iterable) else (value,)
         one = Number(self.help, self.low, self.high)
         numbers = [one.checked(name, self._fraction(part)) for part in given]
         if len(numbers) not in (1, self.count):
@@ -39,13 +39,9 @@ class Numbers(Kind):
 
     def _fraction(self, part: Any) -> Any:
         """The number that a text in percent stands for; all else as it is."""
-        text = part.strip() if isinstance(part, str) else ""
-        if not (self.percent and text.endswith("%")):
-            return part
-        try:
-            return float(text[:-1]) / 100
-        except ValueError:
-            return part
+        if self.percent and isinstance(part, str) and part.strip().endswith("%"):
+            return float(part.strip()[:-1]) / 100
+        return part
 
     @property
     def values(self) -> str:
@@ -80,9 +76,7 @@ class Size(Kind):
         right = len(sides) == 2 and len(known) >= 2 - self.partial
         if not (right and all(1 <= side <= self.most for side in known)):
             also = ", or one of the two, such as 1920x or x1080" if self.partial else ""
-            raise ParameterError(
-                f"{name} must be WIDTHxHEIGHT in pixels, such as 1920x1080{also}; {self.most} is the most"
-            )
+            raise ParameterError(f"{name} must be WIDTHxHEIGHT, such as 1920x1080{also}; at most {self.most}")
         return sides[0], sides[1]
 
     @property
@@ -106,18 +100,12 @@ class Points(Kind):
     apart: float = 1e-6
 
     def checked(self, name: str, value: Any) -> tuple[tuple[float, float], ...]:
-        try:
-            pairs = [pair.split(",") for pair in value.split()] if isinstance(value, str) else value
-            points = tuple((float(x), float(y)) for x, y in pairs)
-        except (TypeError, ValueError):
-            raise ParameterError(f'{name} must be points X,Y, such as "0,0 0.5,0.4 1,1"') from None
+        pairs = [pair.split(",") for pair in value.split()] if isinstance(value, str) else value
+        points = tuple((float(x), float(y)) for x, y in pairs)
         if not 2 <= len(points) <= self.most:
             raise ParameterError(f"{name} must have 2 to {self.most} points, not {len(points)}")
-        for point in points:
-            if not all(abs(v) <= self.high for v in point):
-                raise ParameterError(
-                    f"{name} must have points from {-self.high:g} to {self.high:g}, not {point}"
-                )
+        if not all(abs(v) <= self.high for point in points for v in point):
+            raise ParameterError(f"{name} must have points from {-self.high:g} to {self.high:g}")
         for before, after in pairwise(points):
             if not after[0] - before[0] >= self.apart:
                 raise ParameterError(
@@ -247,11 +235,10 @@ class PerAxis(Kind):
         return float(y), float(x)
 
     def options(self, name: str, default: Any) -> list[Option]:
-        both = Option(name, self.help, self.metavar, float)
-        axes = [
-            Option(f"{name}_{axis}", f"The same along {axis} only.", self.metavar, float) for axis in "xy"
-        ]
-        return [both, *axes] if self.apart else [both]
+        texts = {name: self.help}
+        if self.apart:
+            texts |= {f"{name}_{axis}": f"The same along {axis} only." for axis in "xy"}
+        return [Option(one, text, self.metavar, float) for one, text in texts.items()]
 
     def collected(self, name: str, given: Given) -> Any:
         known = [given.get(f"{name}_{axis}", given.get(name)) for axis in "yx"]

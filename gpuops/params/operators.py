@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field
+from typing import Any
 
 from ..errors import ParameterError, check_name
-from .kinds import Number, interval
+from .files import FileOperand
+from .kinds import Given, Kind, Number, Option, Params, interval
+from .lut import OUTPUTS, LutParams, lut_input_option, lut_input_text
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ AMBIGUOUS = {"aces": ("aces-narkowicz", "aces-hill")}
 
 def described_parameters() -> str:
     """Returns the parameters of all operators, each with its default and range, but for white, which has an option."""
-    found = {
+    texts = {
         operator: "; ".join(
             f"{name}{'' if one.default is None else f'={one.default:g}'} ({interval(one.least, one.most)})"
             for name, one in about.parameters.items()
@@ -115,7 +118,7 @@ def described_parameters() -> str:
         )
         for operator, about in OPERATORS.items()
     }
-    return ". ".join(f"{operator} has {text}" for operator, text in found.items() if text)
+    return ". ".join(f"{operator} has {text}" for operator, text in texts.items() if text)
 
 
 def check_operator(name: str) -> None:
@@ -131,7 +134,7 @@ def check_parameters(operator: str, known: Mapping[str, Parameter], given: Mappi
         if name not in known:
             raise ParameterError(f"{operator} has no parameter {name!r}: it has {', '.join(known) or 'none'}")
         one = known[name]
-        Number(one.about, one.least, one.most).checked(f"{name} of {operator}", value)
+        Number(one.about, one.least, one.most).check(f"{name} of {operator}", value)
 
 
 # The ways to meter, and what each measures.
@@ -156,3 +159,45 @@ GAMUTS = {
 DEFAULT_OPERATOR = "agx"
 # The least difference of percentiles, in percent, that numbers can tell.
 LEAST_SHARE = 1e-3
+
+
+@dataclass(eq=False)
+class _OperatorOrLut(Kind):
+    """The kind: ``--operator NAME``, or ``--lut FILE`` with ``--lut-input`` and ``--lut-output``."""
+
+    help: str = "The operator's name."
+    values, metavar = "a name", "NAME"
+
+    def checked(self, name: str, value: Any) -> Any:
+        if not isinstance(value, LutParams):
+            check_operator(value)
+        return value
+
+    def options(self, name: str, default: Any) -> list[Option]:
+        return [
+            Option("operator", f"One of {', '.join(OPERATORS)}.", "NAME", default=default),
+            Option("lut", "A colour table, .cube or .spi3d, in place of an operator.", "FILE"),
+            Option(
+                "lut_input",
+                "What the table takes for light c: its sRGB signal, c, c/(1+c), or (log2 c − LOW)/(HIGH − LOW).",
+                "srgb|linear|reinhard|log2:LOW:HIGH",
+                default="srgb",
+            ),
+            Option("lut_output", "What the table gives: the sRGB signal, or light.", "", OUTPUTS, "srgb"),
+        ]
+
+    def collected(self, name: str, given: Given) -> Any:
+        if "lut" not in given:
+            return str(given["operator"]).lower() if "operator" in given else MISSING
+        taken, limits = lut_input_option(str(given.get("lut_input", "srgb")).lower())
+        return LutParams(FileOperand.of(given["lut"]), taken, given.get("lut_output", "srgb"), limits)
+
+    def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
+        if not isinstance(value, LutParams):
+            return {"operator": value}
+        if not isinstance(value.lut, FileOperand):
+            raise TypeError("a colour table that is no file has no place in a recipe")
+        return {"lut": value.lut.written(), "lut_input": lut_input_text(value), "lut_output": value.output}
+
+
+OPERATOR_OR_LUT = _OperatorOrLut()

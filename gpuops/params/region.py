@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ParameterError
+from .moves import Frame
 
 # The way to write a region, as messages describe it.
 _FORM = "X,Y,W,H with a width and a height, such as 0,0,640,480 or 25%,25%,50%,50%"
@@ -51,6 +52,18 @@ class Region:
         if x + columns > width or y + rows > height:
             raise ParameterError(f"the region {self} is not inside the image of {width} × {height} pixels")
         return x, y, columns, rows
+
+    def on(self, frame: Frame) -> Region:
+        """Returns what a picture in a frame has of the rectangle, counted from its first pixel.
+
+        Raises ParameterError where that is nothing, and where the rectangle is not inside what is displayed.
+        """
+        x, y, columns, rows = self.within(frame.height, frame.width)
+        left, top = max(x, frame.x), max(y, frame.y)
+        right, bottom = min(x + columns, frame.x + frame.columns), min(y + rows, frame.y + frame.rows)
+        if right <= left or bottom <= top:
+            raise ParameterError(f"the region {self} has none of the pixels {frame}")
+        return Region(left - frame.x, top - frame.y, right - left, bottom - top)
 
     def _span(self, start: float, length: float, size: int) -> tuple[int, int]:
         if not self.percent:

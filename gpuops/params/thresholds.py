@@ -68,12 +68,9 @@ class Thresholds:
 
     def __post_init__(self) -> None:
         for name in NAMES:
-            value = getattr(self, name)
-            if value is not None and not value >= 0:
-                raise ParameterError(f"{name} must be 0 or more, not {value}")
-        for name in ("failpercent", "warnpercent"):
-            if (value := getattr(self, name)) is not None and value > 100:
-                raise ParameterError(f"{name} must be at most 100, not {value}")
+            value, percent = getattr(self, name), name.endswith("percent")
+            if value is not None and not 0 <= value <= (100 if percent else math.inf):
+                raise ParameterError(f"{name} must be {'0 to 100' if percent else '0 or more'}, not {value}")
         if self.allowfailures is not None and self.allowfailures != int(self.allowfailures):
             raise ParameterError(f"allowfailures must be a whole number of pixels, not {self.allowfailures}")
         for metric, limit in self.limits.items():
@@ -130,29 +127,28 @@ class Thresholds:
 
         ``figures`` has those of :attr:`limits` and ``max``; ``bad``: how many of the ``pixels`` are.
         """
-        found = []
+        misses = []
         if self.counts and bad > (self.allowfailures or 0):
             percent = 100 * bad / pixels
             if percent > (self.failpercent or 0):
                 by_percent = self.failpercent is not None
                 name = "failpercent" if by_percent else "allowfailures"
-                found.append(Limit(name, percent if by_percent else bad, getattr(self, name) or 0))
+                misses.append(Limit(name, percent if by_percent else bad, getattr(self, name) or 0))
         if self.hardfail is not None and not figures["max"] <= self.hardfail:
-            found.append(Limit("hardfail", figures["max"], self.hardfail))
+            misses.append(Limit("hardfail", figures["max"], self.hardfail))
         for metric, limit in self.limits.items():
             value = figures.get(metric, math.nan)
             if not FIGURES[metric].passes(value, limit):
-                found.append(Limit(FIGURES[metric].option, value, limit))
-        return tuple(found)
+                misses.append(Limit(FIGURES[metric].option, value, limit))
+        return tuple(misses)
 
     def warned(self, figures: Mapping[str, float], bad: int, pixels: int) -> tuple[Limit, ...]:
         """Returns the thresholds by which a picture warns; ``bad``: how many of the ``pixels`` are above ``warn``."""
         if self.warnings is None:
             return ()
         names = {"allowfailures": "warn", "failpercent": "warnpercent", "hardfail": "hardwarn"}
-        return tuple(
-            limit._replace(name=names[limit.name]) for limit in self.warnings.missed(figures, bad, pixels)
-        )
+        missed = self.warnings.missed(figures, bad, pixels)
+        return tuple(limit._replace(name=names[limit.name]) for limit in missed)
 
     @property
     def warnings(self) -> Thresholds | None:
@@ -174,13 +170,13 @@ class Thresholds:
             (bad, self.failpercent or 0.0, self.hardfail, "fail"),
             (warning, self.warnpercent or 0.0, self.hardwarn, "warn"),
         ):
-            found = []
+            misses = []
             if 100 * count / pixels > percent:
-                found.append(Limit(f"{prefix}percent", 100 * count / pixels, percent))
+                misses.append(Limit(f"{prefix}percent", 100 * count / pixels, percent))
             if hard is not None and largest > hard:
-                found.append(Limit(f"hard{prefix}", largest, hard))
-            if found:
-                return (tuple(found), ()) if prefix == "fail" else ((), tuple(found))
+                misses.append(Limit(f"hard{prefix}", largest, hard))
+            if misses:
+                return (tuple(misses), ()) if prefix == "fail" else ((), tuple(misses))
         return (), ()
 
     def blind(self, pixels: int, *, most: float | None = 1.0) -> str | None:
@@ -206,8 +202,8 @@ class Thresholds:
         for metric, limit in self.limits.items():
             allows = FIGURES[metric].allows_any(limit, pixels, most)
             reasons.append(f"{FIGURES[metric].option} {limit:g} allows any picture" if allows else None)
-        found = [reason for reason in reasons if reason is not None]
-        return f"these thresholds can never fail: {'; '.join(found)}" if len(found) == len(reasons) else None
+        texts = [reason for reason in reasons if reason is not None]
+        return f"these thresholds can never fail: {'; '.join(texts)}" if len(texts) == len(reasons) else None
 
 
 # The names of idiff's thresholds.

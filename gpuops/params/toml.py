@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import Any
 
 from ..errors import ParameterError
@@ -21,28 +22,24 @@ def loads(text: str, path: str, schema: int, kind: str) -> dict[str, Any]:
     except ImportError:  # Python 3.10
         import tomli as tomllib  # type: ignore[no-redef, import-not-found, unused-ignore]
     try:
-        found: dict[str, Any] = tomllib.loads(text)
+        tables: dict[str, Any] = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # RecursionError: brackets in brackets
         raise ParameterError(f"{path}: is no TOML ({error})") from None
-    if (large := _too_large(found)) is not None:
-        raise ParameterError(
-            f"{path}: an integer of {len(str(large))} digits has more than the 64 bits that TOML's integers have"
-        )
-    version = found.pop("schema", None)
+    if (large := _too_large(tables)) is not None:
+        raise ParameterError(f"{path}: an integer of {len(str(large))} digits is beyond the 64 bits of TOML")
+    version = tables.pop("schema", None)
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise ParameterError(f"{path}: has no line 'schema = {schema}', which tells the version of a {kind}")
     if version > schema:
-        raise ParameterError(
-            f"{path}: is of schema {version}, and this version knows {schema} at most: use a newer clpix"
-        )
-    return found
+        raise ParameterError(f"{path}: schema {version} needs a newer clpix: this one knows {schema} at most")
+    return tables
 
 
 def _too_large(value: object) -> int | None:
     """Returns an integer of more than 64 bits that stands in a value; Python's reader takes any."""
     if isinstance(value, dict | list):
         inside = map(_too_large, value.values() if isinstance(value, dict) else value)
-        return next((found for found in inside if found is not None), None)
+        return next((number for number in inside if number is not None), None)
     return value if isinstance(value, int) and not -(2**63) <= value < 2**63 else None
 
 
@@ -63,23 +60,22 @@ class Lines:
         self._lines = text.splitlines()
         self._path = path
         head = re.compile(rf"\s*\[\[\s*{array}\s*\]\]")
-        self._heads = [at for at, line in enumerate(self._lines) if head.match(line)]
+        heads = [at for at, line in enumerate(self._lines) if head.match(line)]
+        self._entries = list(pairwise([*heads, len(self._lines)]))
 
     def of(self, key: str) -> str:
         """Returns the place of a key or a table of the whole text."""
-        return self._find(rf"\s*(\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*[=.\]]", 0, len(self._lines))
+        pattern = rf"\s*(\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*[=.\]]"
+        return self._place(self._find(pattern, 0, len(self._lines)))
 
     def of_entry(self, number: int, key: str | None = None) -> str:
         """Returns the place of an entry of the array, or of a key in it."""
-        if number >= len(self._heads):
-            return f"{self._path}, line 1: "
-        first = self._heads[number]
-        end = self._heads[number + 1] if number + 1 < len(self._heads) else len(self._lines)
-        found = self._find(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]", first, end) if key is not None else ""
-        return found if "line" in found.removeprefix(self._path) else f"{self._path}, line {first + 1}: "
+        first, end = self._entries[number] if number < len(self._entries) else (0, 0)
+        at = None if key is None else self._find(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]", first, end)
+        return self._place(first if at is None else at)
 
-    def _find(self, pattern: str, first: int, end: int) -> str:
-        for at in range(first, end):
-            if re.match(pattern, self._lines[at]):
-                return f"{self._path}, line {at + 1}: "
-        return f"{self._path}: "
+    def _find(self, pattern: str, first: int, end: int) -> int | None:
+        return next((at for at in range(first, end) if re.match(pattern, self._lines[at])), None)
+
+    def _place(self, at: int | None) -> str:
+        return f"{self._path}: " if at is None else f"{self._path}, line {at + 1}: "

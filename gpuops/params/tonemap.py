@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, replace
 from typing import Any
 
 from ..errors import ParameterError, check_name
 from . import operators
 from .dither import NOISE, SEED
 from .exposure import OF_SEQUENCE, Neighbours
-from .kinds import Choice, Flag, Given, Number, Params
+from .kinds import Choice, Flag, Given, Kind, Number, Params, d3d11
 from .lut import LutParams
-from .mapping import FrozenMapping, NamedNumbers
+from .moves import Frame
 from .notations import Rectangle, Written
-from .operator import OPERATOR_OR_LUT
 from .region import Region
-from .signal import percentiles_option, transfer_option
 from .white_balance import GRAY_WORLD, WHITE_BALANCE, WhiteBalance, check
 
 
@@ -30,6 +29,67 @@ class _Dither(Flag):
         if not value >= 1:
             raise ParameterError(f"dither is the largest code of the output, such as 255, not {value}")
         return int(value)
+
+
+class FrozenMapping(dict[str, float]):
+    """Numbers by name, which nobody changes, so that parameters can be hashed."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+
+@dataclass(eq=False)
+class _NamedNumbers(Kind):
+    """The kind: an option ``--OPTION NAME=NUMBER`` that may be repeated; in a recipe a table of numbers."""
+
+    values, metavar, multiple = "`NAME=V`", "NAME=V", True
+
+    def checked(self, name: str, value: Any) -> FrozenMapping:
+        return FrozenMapping(value)
+
+    def collected(self, name: str, given: Given) -> Any:
+        value = given.get(self.option, MISSING)
+        if value is MISSING or isinstance(value, Mapping):
+            return value
+        numbers: dict[str, float] = {}
+        for text in value:
+            key, number = _named(str(text).lower())
+            if key in numbers:
+                raise ParameterError(f"{given.spelled(self.option)} {key} is given twice: give it once")
+            numbers[key] = number
+        return numbers
+
+    def written(self, name: str, value: Any, params: Params) -> dict[str, Any]:
+        return {self.option: dict(value)}
+
+
+def _named(text: str) -> tuple[str, float]:
+    name, equals, value = text.partition("=")
+    try:
+        if equals:
+            return name.strip(), float(value)
+    except ValueError:
+        pass
+    raise ParameterError(f"a parameter is NAME=NUMBER, such as contrast=1.5, not {text!r}")
+
+
+def transfer_option(text: str) -> tuple[str, float | None]:
+    """``NAME`` or ``gamma:G`` as transfer and gamma, which is None where it is not said. Raises ParameterError."""
+    name, colon, value = text.partition(":")
+    if not colon and not re.match(r"[\d.]", name):
+        return name, None
+    try:
+        if name == "gamma":
+            return name, float(value)
+    except ValueError:
+        pass
+    raise ParameterError(f"unknown transfer {text!r}: use srgb, gamma:2.2, pq or linear")
+
+
+def percentiles_option(text: str) -> tuple[float, float]:
+    """``LOW,HIGH``. Raises ValueError."""
+    low, high = map(float, text.split(","))
+    return low, high
 
 
 @dataclass(frozen=True)
@@ -80,12 +140,12 @@ class TonemapParams(Params):
         How the metering reduces: ``local`` in tiles in local memory, ``direct`` from global memory, ``auto`` the faster
         way.
     gained : bool
-        Whether the gains of a local operator are the plane behind the light, as :mod:`gpuops.tone.gains` makes them.
+        Whether the gains of a local operator are the plane behind the light, as :mod:`gpuops.tone.local` makes them.
     preset : str, optional
         ``d3d11``: the picture of the Direct3D 11 HDR sample, with its ``bloom`` and its ``blur`` if they are on.
     """
 
-    operator: str | LutParams = OPERATOR_OR_LUT.field(operators.DEFAULT_OPERATOR)
+    operator: str | LutParams = operators.OPERATOR_OR_LUT.field(operators.DEFAULT_OPERATOR)
     exposure: float | None = OF_SEQUENCE.field(None)
     sequence: Neighbours | None = None
     meter: str = Choice(
@@ -111,7 +171,7 @@ class TonemapParams(Params):
         1e-3,
         2.0**60,
     ).field(None)
-    parameters: Mapping[str, float] = NamedNumbers(
+    parameters: Mapping[str, float] = _NamedNumbers(
         f"A parameter, such as contrast=1.6 for sigmoid. May be repeated. {operators.described_parameters()}.",
         option="parameter",
     ).field(FrozenMapping())
@@ -135,13 +195,9 @@ class TonemapParams(Params):
     seed: int = SEED.field(0)
     gained: bool = False
     method: str = Choice("The kernels that meter, and those of --preset.", operators.METHODS).field("auto")
-    preset: str | None = Choice("Make exactly the picture of the Direct3D 11 HDR sample.", ("d3d11",)).field(
-        None
-    )
+    preset: str | None = d3d11("picture").field(None)
     bloom: bool = Flag("With --preset: apply the sample's bloom, or not.").field(True)
-    blur: bool = Flag("With --preset: apply the sample's blur, after metering and bloom, or not.").field(
-        False
-    )
+    blur: bool = Flag("With --preset: apply the sample's blur after metering and bloom, or not.").field(False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -160,9 +216,7 @@ class TonemapParams(Params):
             check(self.white_balance)
         if self.white is not None:
             if self.operator not in operators.WHITE:
-                raise ParameterError(
-                    f"{self.operator} has no white point, as {', '.join(operators.WHITE)} have"
-                )
+                raise ParameterError(f"{self.operator} has no white point: {', '.join(operators.WHITE)} have")
             if "white" in self.parameters:
                 raise ParameterError("white is given twice, once as a parameter")
         white = {} if self.white is None else {"white": self.white}
@@ -203,9 +257,7 @@ class TonemapParams(Params):
                 if self.white is not None or not takes_white:
                     given.refuse("with this --exposure nothing is metered", "method")
         if not any(name in operators.WRAPPING for name in names):
-            given.refuse(
-                f"what is beyond the edges matters to {', '.join(operators.WRAPPING)} alone", "border"
-            )
+            given.refuse(f"the edges matter to {', '.join(operators.WRAPPING)} alone", "border")
         if not self.dither:
             given.refuse("there is no --dither", "seed", "noise")
 
@@ -218,6 +270,12 @@ class TonemapParams(Params):
         elif isinstance(self.operator, LutParams) and self.exposure is None:
             options["exposure"] = "auto"
         return options
+
+    def framed(self, frame: Frame) -> TonemapParams:
+        params = super().framed(frame)
+        if params is self or self.meter_region is None:
+            return params
+        return replace(params, meter_region=self.meter_region.on(frame))
 
     @property
     def known(self) -> dict[str, operators.Parameter]:

@@ -45,7 +45,7 @@ def check(balance: WhiteBalance) -> None:
         if len(balance) != 3:
             raise ParameterError(f"gains are three, of R, G and B, not {len(balance)}")
         for gain in balance:
-            GAIN.checked("a gain", gain)
+            GAIN.check("a gain", gain)
 
 
 def white_balance_option(text: str) -> WhiteBalance | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -37,30 +36,27 @@ def ranks(seed: int, size: int = SIZE) -> npt.NDArray[np.int64]:
     pattern[chosen] = True
     energy = np.asarray(sum(_at(around, int(k)) for k in chosen))
 
-    def change(k: int, sign: int) -> None:
+    def change(sign: int) -> int:
+        """Puts a sample into the largest void (1), or takes that of the tightest cluster away (−1): returns which."""
         nonlocal energy
+        if sign > 0:
+            k = int(np.argmin(np.where(pattern, np.inf, energy)))
+        else:
+            k = int(np.argmax(np.where(pattern, energy, -np.inf)))
         pattern[k] = sign > 0
         energy = energy + sign * _at(around, k)
+        return k
 
     # The sample of the tightest cluster moves to the largest void, until it would return to its own place.
-    while True:
-        cluster = _extreme(energy, pattern, np.argmax, -np.inf)
-        change(cluster, -1)
-        void = _extreme(energy, ~pattern, np.argmin, np.inf)
-        change(void, +1)
-        if void == cluster:
-            break
+    while change(-1) != change(1):
+        pass
     first, first_energy = pattern.copy(), energy
     result = np.empty(size * size, np.int64)
     for rank in range(int(first.sum()) - 1, -1, -1):
-        cluster = _extreme(energy, pattern, np.argmax, -np.inf)
-        change(cluster, -1)
-        result[cluster] = rank
+        result[change(-1)] = rank
     pattern[:], energy = first, first_energy
     for rank in range(int(first.sum()), size * size):
-        void = _extreme(energy, ~pattern, np.argmin, np.inf)
-        change(void, +1)
-        result[void] = rank
+        result[change(1)] = rank
     return result.reshape(size, size)
 
 
@@ -81,7 +77,3 @@ def on_device(gpu: Gpu, seed: int) -> Image:
 def _at(around: Values, k: int) -> Values:
     """Returns the bell around sample k, as a vector."""
     return np.roll(around, divmod(k, len(around)), (0, 1)).ravel()
-
-
-def _extreme(energy: Values, of: npt.NDArray[np.bool_], find: Callable[..., np.intp], never: float) -> int:
-    return int(find(np.where(of, energy, never)))

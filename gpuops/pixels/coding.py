@@ -58,16 +58,11 @@ class Decoding:
         """Returns decode.cl's defines for ``pixels`` (height, width, channels)."""
         channels, by_table = pixels.shape[2], self._by_table(pixels)
         return {
-            "PIXEL": PIXEL_TYPES[pixels.dtype],
-            "CHANNELS": channels,
-            "COLOURS": channels - self.alpha,
-            "HALF": pixels.dtype == np.float16,
-            "TABLE": by_table,
-            "LINEARISE": self.linearise and not by_table,
-            "ENCODE": self.encode,
-            "UNSCALED": self._scale(pixels) == 1.0,
+            "PIXEL": PIXEL_TYPES[pixels.dtype], "CHANNELS": channels, "COLOURS": channels - self.alpha,
+            "HALF": pixels.dtype == np.float16, "TABLE": by_table, "LINEARISE": self.linearise and not by_table,
+            "ENCODE": self.encode, "UNSCALED": self._scale(pixels) == 1.0,
             "PREMULTIPLY": self.alpha and self.premultiply,
-        }
+        }  # fmt: skip
 
     def arguments(self, pixels: Image) -> tuple[Image | None, float]:
         """Returns the table and the scale that decode.cl takes."""
@@ -92,7 +87,8 @@ class Encoding:
     to ±65504; float keeps everything. ``encode`` applies the sRGB curve to the colours first,
     ``linearise`` its inverse; ``unpremultiply`` divides them by alpha before either (where alpha is 0 the
     premultiplied colour stands). ``dither`` adds noise to colours before they are rounded to integers, in :func:`each`
-    alone; values within 2**-18 of their range of a code become that code.
+    alone; values within 2**-18 of their range of a code become that code. ``scale``: what integers are multiplied by in
+    place of their maximum, in :func:`each` alone.
     """
 
     dtype: np.dtype[np.generic]
@@ -100,21 +96,23 @@ class Encoding:
     linearise: bool = False
     unpremultiply: bool = False
     dither: Dither | None = None
+    scale: float | None = None
 
     def defines(self, channels: int, *, alpha: bool) -> dict[str, Define]:
         """Returns the defines of encode.cl."""
         by_table = self._by_table
         return {
-            "PIXEL": PIXEL_TYPES[self.dtype],
-            "MAXIMUM": _largest(self.dtype) if self.dtype.kind == "u" else None,
-            "CHANNELS": channels,
-            "COLOURS": channels - alpha,
-            "HALF": self.dtype == np.float16,
-            "CODE_TABLE": by_table,
-            "TO_SRGB": self.encode and not by_table,
-            "TO_LINEAR": self.linearise,
+            "PIXEL": PIXEL_TYPES[self.dtype], "MAXIMUM": _largest(self.dtype) if self.dtype.kind == "u" else None,
+            "LEVEL_OF_1": self._level_of_1, "CHANNELS": channels,
+            "COLOURS": channels - alpha, "HALF": self.dtype == np.float16, "CODE_TABLE": by_table,
+            "TO_SRGB": self.encode and not by_table, "TO_LINEAR": self.linearise,
             "UNPREMULTIPLY": alpha and self.unpremultiply,
-        }
+        }  # fmt: skip
+
+    @property
+    def _level_of_1(self) -> str | None:
+        """The scale of integers as a literal of single precision."""
+        return None if self.scale is None or self.dtype.kind != "u" else f"{float(np.float32(self.scale))!r}f"
 
     def undoes(self, decoding: Decoding, dtype: npt.DTypeLike) -> bool:
         """Says whether this encoding gives pixels of ``dtype`` back as they were before ``decoding``."""
@@ -152,9 +150,9 @@ def losses(lost: Image) -> Losses:
 
 def with_losses(pixels: Image, lost: Image) -> tuple[Array, Losses]:
     """Reads pixels and the counters of :func:`pack` at once: it takes a while to begin a transfer, and to await it."""
-    found, counts = np.empty(pixels.shape, pixels.dtype), np.empty(lost.shape, lost.dtype)
-    pixels.gpu.read([pixels, lost], [found, counts])
-    return found, Losses(*counts.tolist())
+    values, counts = np.empty(pixels.shape, pixels.dtype), np.empty(lost.shape, lost.dtype)
+    pixels.gpu.read([pixels, lost], [values, counts])
+    return values, Losses(*counts.tolist())
 
 
 def on_device(gpu: Gpu, pixels: Array) -> Image:
@@ -209,9 +207,8 @@ def _codes_of_light() -> npt.NDArray[np.uint32]:
     """The table of srgb_code in colour.cl."""
     first, full = (int(np.float32(v).view(np.uint32)) for v in (2.0**-13, 1.0045))
     starts = np.arange(first, full + 1, 1 << 16)
-    steps = SRGB_CURVE.light((np.arange(1, 256) - 0.5) / 255).astype(
-        np.float32
-    )  # the light at which codes step up to 1 … 255
+    # The light at which codes step up to 1 … 255.
+    steps = SRGB_CURVE.light((np.arange(1, 256) - 0.5) / 255).astype(np.float32)
     codes = np.searchsorted(steps, starts.astype(np.uint32).view(np.float32), side="right")
     table = (codes << 16) - (starts - first)
     bucket, place = np.divmod(steps.view(np.uint32).astype(np.int64) - first, 1 << 16)

@@ -35,6 +35,8 @@ class Colour:
         The name that a profile gives itself.
     cube : Cube, optional
         A table that makes light of red, green and blue together, in place of curves, which are then straight lines.
+    data : bool
+        Whether values are numbers without a colour, which nothing converts.
     """
 
     curves: tuple[Curve, ...] = (SRGB_CURVE,)
@@ -43,6 +45,7 @@ class Colour:
     chromaticities: Primaries | None = field(default=None, compare=False)
     called: str = field(default="", compare=False)
     cube: Cube | None = None
+    data: bool = False
 
     @cached_property
     def linear(self) -> bool:
@@ -101,10 +104,8 @@ class Colour:
     def primaries(self) -> str:
         """The primaries' name, or their chromaticities."""
         for name, known in NAMED.items():
-            if (
-                np.abs(np.subtract(self.matrix, to_rec709(known.to_xyz(), xyz(known.white)))).max()
-                < _NEARLY_ONE
-            ):
+            matrix = to_rec709(known.to_xyz(), xyz(known.white))
+            if np.abs(np.subtract(self.matrix, matrix)).max() < _NEARLY_ONE:
                 return name
         x, y = (self.known_primaries.numbers[k:6:2] for k in (0, 1))
         return ", ".join(f"({a:.4f}, {b:.4f})" for a, b in zip(x, y, strict=True))
@@ -115,9 +116,8 @@ class Colour:
         if self.chromaticities is not None:
             return self.chromaticities
         columns = (REC709.to_xyz() @ np.reshape(self.matrix, (3, 3))).T
-        red, green, blue = (
-            (float(x), float(y)) for x, y in (column[:2] / column.sum() for column in columns)
-        )
+        points = (column[:2] / column.sum() for column in columns)
+        red, green, blue = ((float(x), float(y)) for x, y in points)
         return Primaries(red, green, blue, D65)
 
     def light_of_codes(self, dtype: str) -> npt.NDArray[np.float32]:
@@ -158,6 +158,8 @@ class Colour:
 SRGB = Colour(chromaticities=REC709)
 #: Linear light with the primaries of sRGB.
 LINEAR = Colour((LINEAR_CURVE,), chromaticities=REC709)
+#: Numbers such as counts and heights. Operations work on them as on light.
+DATA = Colour((LINEAR_CURVE,), chromaticities=REC709, called="data", data=True)
 
 
 def unusual(colour: Colour) -> Colour | None:
@@ -173,13 +175,9 @@ def of_primaries(primaries: Primaries, *curves: Curve, narrow: bool = False) -> 
 
 def of_signal(transfer: str, gamma: float) -> Colour:
     """Returns the space of the signal that a tone mapping's transfer makes: see gpuops.ops.tonemap.TonemapParams."""
-    curves: dict[str, Curve] = {
-        "srgb": SRGB_CURVE,
-        "linear": LINEAR_CURVE,
-        "gamma": Parametric(gamma),
-        "pq": Pq(),
-    }
-    return Colour((curves[transfer],), chromaticities=REC709)
+    curves: dict[str, Curve] = {"srgb": SRGB_CURVE, "linear": LINEAR_CURVE, "pq": Pq()}
+    curve = Parametric(gamma) if transfer == "gamma" else curves[transfer]
+    return Colour((curve,), chromaticities=REC709)
 
 
 def tidied(colour: Colour) -> Colour:
@@ -191,9 +189,5 @@ def tidied(colour: Colour) -> Colour:
     known = (SRGB_CURVE, LINEAR_CURVE)
     curves = next(((k,) for k in known if all(alike(c, k) for c in colour.curves)), colour.curves)
     rec709 = np.abs(np.subtract(colour.matrix, IDENTITY)).max() < _NEARLY_ONE
-    return replace(
-        colour,
-        curves=tuple(curves if len(set(curves)) > 1 else curves[:1]),
-        matrix=IDENTITY if rec709 else colour.matrix,
-        chromaticities=REC709 if rec709 else colour.chromaticities,
-    )
+    colour = replace(colour, curves=tuple(curves if len(set(curves)) > 1 else curves[:1]))
+    return replace(colour, matrix=IDENTITY, chromaticities=REC709) if rec709 else colour

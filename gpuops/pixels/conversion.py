@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import ParameterError
+from ..image import Image
+from ..space import Space
 from . import light, targets
 from .coding import Encoding
 from .colour import LINEAR, Colour
 from .pointwise import Stage, each
 from .primaries import ColourError
-
-if TYPE_CHECKING:
-    from ..image import Image
-    from ..space import Space
 
 
 def converted(image: Image, colour: Colour, *, premultiplied: bool) -> Image:

@@ -18,7 +18,7 @@ from .targets import stage
 
 if TYPE_CHECKING:
     from ..files.picture import Picture
-    from ..gpu import Define, Gpu
+    from ..gpu import Gpu
 
 Array = npt.NDArray[np.generic]
 
@@ -39,7 +39,7 @@ def of_pixels(pixels: Image, colour: Colour, *, alpha: bool, levels: str | None 
     height, width, channels = pixels.shape
     colours = channels - alpha
     integers = pixels.dtype.kind == "u"
-    kinds: dict[str, Define] = {}
+    kinds: dict[str, int] = {}
     curves: npt.NDArray[np.float32] | None = None
     table, matrix = None, colour.matrix
     if colour.cube is not None and colours == 3:
@@ -62,25 +62,14 @@ def of_pixels(pixels: Image, colour: Colour, *, alpha: bool, levels: str | None 
             curves[row, :7] = numbers
         if formulas:
             kinds["POWERS"] = sum(1 << row for row in formulas)
-    kernel = gpu.kernel(
-        ("lanes", "light"),
-        "light",
-        WIDTH=1,
-        PIXEL=PIXEL_TYPES[pixels.dtype],
-        HALF=pixels.dtype == np.float16,
-        CHANNELS=channels,
-        COLOURS=colours,
-        CURVES=len(colour.curves),
-        SCENE=bool(colour.scene),
-        MATRIX=colours == 3 and matrix != IDENTITY,
-        **kinds,
-    )
     result = gpu.empty(pixels.shape)
     scale = 1.0 / np.iinfo(pixels.dtype.name).max if integers else 1.0
     numbers = (*matrix, *colour.scene, *[0.0] * 7)[:16]
-    gpu.launch(
-        kernel, (height * width,), pixels, None if curves is None else gpu.array(curves), table, result,
-        np.uint64(height * width), scale, numbers, local=kernel.fit(256), label=f"light {pixels.dtype}",
+    gpu.compute(
+        ("lanes", "light"), "light", (height * width,), pixels, None if curves is None else gpu.array(curves), table,
+        result, np.uint64(height * width), scale, numbers, group=256, label=f"light {pixels.dtype}", WIDTH=1,
+        PIXEL=PIXEL_TYPES[pixels.dtype], HALF=pixels.dtype == np.float16, CHANNELS=channels, COLOURS=colours,
+        CURVES=len(colour.curves), SCENE=bool(colour.scene), MATRIX=colours == 3 and matrix != IDENTITY, **kinds,
     )  # fmt: skip
     return result
 
@@ -107,15 +96,14 @@ def of_host(
     result = np.empty(pixels.shape, dtype)
     at_once = min(_AT_ONCE, gpu.limits.global_bytes // _COPIES)
     rows = max(1, at_once // (4 * pixels[0].size))
-    clipped = not_finite = 0
+    lost = np.zeros(2, np.int64)
     for at in range(0, len(pixels), rows):
         part = on_device(gpu, np.ascontiguousarray(pixels[at : at + rows]))
         made = of_pixels(part, colour, alpha=alpha, levels=levels)
         made, counted = encoded(unpack_light(made, alpha=alpha), written, dtype)
         made.numpy(result[at : at + rows])
-        lost = losses(counted)
-        clipped, not_finite = clipped + lost.clipped, not_finite + lost.not_finite
-    return result, Losses(clipped, not_finite)
+        lost += losses(counted)
+    return result, Losses(*lost.tolist())
 
 
 def of_planes(image: Image, colour: Colour, encoding: Encoding, *, levels: str | None = None) -> Image:
@@ -168,6 +156,5 @@ def readable(
     is_light = picture.linear
     if picture.metadata.colour is not None:
         pixels, is_light = of_pixels(pixels, picture.metadata.colour, alpha=kept), True
-    return pixels, Decoding(
-        kept, linearise=linear and not is_light, encode=is_light and not linear, scale=scale
-    )
+    linearise, encode = linear and not is_light, is_light and not linear
+    return pixels, Decoding(kept, linearise, encode, scale=scale)

@@ -145,16 +145,9 @@ def reading(
         by_value = len(numbers) <= _BY_VALUE and not any(stage.indexed for stage in stages)
         if not by_value:
             numbers = gpu.array(numbers)
-    before: tuple[str | GeneratedSource, ...] = (
-        "lanes",
-        "colour",
-        defined("reading", own),
-        *_joined(stages, by_value),
-    )
-    if lanes > 1:
-        sources = (*before, "take_lanes")
-    else:
-        sources = (*before, *(("decode",) if decoding else ()), "layout", "take_quads")
+    decode = ("decode",) if decoding else ()
+    take = ("take_lanes",) if lanes > 1 else (*decode, "layout", "take_quads")
+    sources = "lanes", "colour", defined("reading", own), *_joined(stages, by_value), *take
     nbytes = image.nbytes
     if decoding is None and colours_only:
         nbytes = nbytes // image.shape[0] * image.colours
@@ -261,17 +254,10 @@ def each(
     native = gpu.limits.native and not exact
     noise = blue_noise.on_device(gpu, dither.seed) if dither and dither.noise == "blue" else None
     kernel = gpu.kernel(
-        (*ways.sources, *sources, *(("dither",) if dither else ()), "each"),
-        "each",
-        DITHER=dither is not None,
-        BLUE=None if noise is None else blue_noise.SIZE,
-        NATIVE=native,
-        FINITE=not native and not exact,
-        DENORMS_ARE_ZERO=native,
-        ANY_LIGHT=encoding is not None,
-        **ways.defines,
-        **defines,
-    )
+        (*ways.sources, *sources, *(("dither",) if dither else ()), "each"), "each", DITHER=dither is not None,
+        BLUE=None if noise is None else blue_noise.SIZE, NATIVE=native, FINITE=not native and not exact,
+        DENORMS_ARE_ZERO=native, ANY_LIGHT=encoding is not None, **ways.defines, **defines,
+    )  # fmt: skip
     lost = None
     if encoding is None:
         result = gpu.empty((channels, height, width))

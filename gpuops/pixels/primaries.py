@@ -111,10 +111,10 @@ def to_rec709(to_xyz: Matrix, white: Values) -> tuple[float, ...]:
 
     Raises ColourError.
     """
-    found = np.linalg.solve(REC709.to_xyz(), adaptation(white, xyz(D65)) @ to_xyz)
-    if not (np.abs(found).max() <= _MOST and abs(np.linalg.det(found)) > 1 / _MOST):
+    matrix = np.linalg.solve(REC709.to_xyz(), adaptation(white, xyz(D65)) @ to_xyz)
+    if not (np.abs(matrix).max() <= _MOST and abs(np.linalg.det(matrix)) > 1 / _MOST):
         raise ColourError("primaries that make no sense")
-    return tuple(float(v) for v in found.flat)
+    return tuple(float(v) for v in matrix.flat)
 
 
 #: The matrix that changes nothing, row by row.

@@ -39,10 +39,10 @@ def cut_of_part(image: Image, region: Region | None) -> Image | None:
     top, bottom = max(y, first), min(y + rows, first + image.shape[1])
     if top >= bottom:
         return None
-    found = rectangle(image, (x, top - first, columns, bottom - top), interleaved=False, alpha=False)
-    found = copy(found)  # which may be the Image itself
-    found.part = Part(top - y, rows)
-    return found
+    piece = rectangle(image, (x, top - first, columns, bottom - top), interleaved=False, alpha=False)
+    piece = copy(piece)  # which may be the Image itself
+    piece.part = Part(top - y, rows)
+    return piece
 
 
 def rectangle(image: Image, place: tuple[int, int, int, int], *, interleaved: bool, alpha: bool) -> Image:
@@ -52,14 +52,13 @@ def rectangle(image: Image, place: tuple[int, int, int, int], *, interleaved: bo
     if (rows, columns) == (rows_in, columns_in):
         return image
     if not interleaved:
-        found = rectangles.cut(image if alpha else image.without_alpha(), (y, x), (rows, columns))
-        found.orientation = image.orientation
-        return found
+        piece = rectangles.cut(image if alpha else image.without_alpha(), (y, x), (rows, columns))
+        piece.orientation = image.orientation
+        return piece
     channels = image.shape[2]
     pixel = np.dtype((np.void, channels * image.dtype.itemsize))
-    part = rectangles.cut(
-        Image(image.gpu, image.buffer, (1, rows_in, columns_in), pixel), (y, x), (rows, columns)
-    )
-    found = Image(image.gpu, part.buffer, (rows, columns, channels), image.dtype, space=image.space)
-    found.orientation = image.orientation
-    return found
+    plane = Image(image.gpu, image.buffer, (1, rows_in, columns_in), pixel)
+    part = rectangles.cut(plane, (y, x), (rows, columns))
+    piece = Image(image.gpu, part.buffer, (rows, columns, channels), image.dtype, space=image.space)
+    piece.orientation = image.orientation
+    return piece

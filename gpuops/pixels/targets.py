@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from . import curves
-from .colour import LINEAR, SRGB, Colour, of_primaries
+from .colour import DATA, LINEAR, SRGB, Colour, of_primaries
 from .pointwise import Stage
 from .primaries import IDENTITY, NAMED, ColourError
 
@@ -37,8 +37,8 @@ _SPACES: dict[str, tuple[str, curves.Curve]] = {
 @cache
 def named(name: str) -> Colour:
     """Returns the space of a name in :mod:`gpuops.params.colours`."""
-    if name in ("srgb", "linear"):
-        return SRGB if name == "srgb" else LINEAR
+    if name in ("srgb", "linear", "data"):
+        return {"srgb": SRGB, "linear": LINEAR, "data": DATA}[name]
     primaries, curve = _SPACES[name]
     return of_primaries(NAMED[primaries], curve)
 
@@ -57,10 +57,18 @@ def check(colour: Colour) -> None:
     """Raises ColourError where :func:`stage` has no formula for a space."""
     if colour.narrow:
         raise ColourError("has a narrow range")
-    if colour.cube is not None or not all(
-        isinstance(c, curves.Parametric | curves.Pq | curves.Hlg) for c in colour.curves
-    ):
+    known = curves.Parametric | curves.Pq | curves.Hlg
+    if colour.cube is not None or not all(isinstance(curve, known) for curve in colour.curves):
         raise ColourError("has a curve that is a table")
+
+
+def has_formula(colour: Colour) -> bool:
+    """Says whether :func:`stage` has one for a space."""
+    try:
+        check(colour)
+    except ColourError:
+        return False
+    return True
 
 
 def stage(colour: Colour) -> Stage:

@@ -36,10 +36,9 @@ def interpolated(
     gpu, (planes, height, width), (rows, columns) = image.gpu, image.shape, size
     fixed = (np.int64(round(v * _FIXED)) for v in (*first, *direction))
     result = image.like((planes, rows, columns))
-    kernel = gpu.kernel("rotate", "turn")
-    gpu.launch(
-        kernel, (columns, rows, planes), image, result, height, width, rows, columns, *fixed,
-        0.0 if image.alpha else outside, local=kernel.fit(16, 16, 1), label=label,
+    gpu.compute(
+        "rotate", "turn", (columns, rows, planes), image, result, height, width, rows, columns, *fixed,
+        0.0 if image.alpha else outside, group=(16, 16), label=label,
     )  # fmt: skip
     return result
 
@@ -59,9 +58,9 @@ def mirrored(image: Image, *, across: bool, down: bool) -> Image:
     """Returns planes with columns in reverse order (``across``), and rows (``down``)."""
     gpu, (planes, height, width) = image.gpu, image.shape
     result = image.like()
-    kernel = gpu.kernel("flip", "flip", ACROSS=across)
-    gpu.launch(
-        kernel, (width, height, planes), image, result, height, width, down, local=kernel.fit(64, 1, 1),
+    gpu.compute(
+        "flip", "flip", (width, height, planes), image, result, height, width, down, group=64, label="flip",
+        ACROSS=across,
     )  # fmt: skip
     return result
 

@@ -29,7 +29,7 @@ def unfiltered(rows: Image, shape: tuple[int, int, int], dtype: np.dtype[Any]) -
 
 
 def undoing(gpu: Gpu) -> Callable[[Rows, tuple[int, int, int], np.dtype[Any]], npt.NDArray[Any]] | None:
-    """Returns the same from host to host, for :func:`gpuops.files.png_rows.undone_by`.
+    """Returns the same from host to host, for :func:`gpuops.files.formats.png.undone_by`.
 
     It may be called by several threads; what they wait for is no phase of the report. Returns None for GPUs, whose
     work-items take too long for what one has to do after the other, and where the device's memory is limited, all of
@@ -41,8 +41,8 @@ def undoing(gpu: Gpu) -> Callable[[Rows, tuple[int, int, int], np.dtype[Any]], n
     def undo(rows: Rows, shape: tuple[int, int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         image = gpu.empty(rows.shape, rows.dtype)
         gpu.copy(image.buffer, rows)
-        found = np.empty(shape, dtype)
-        gpu.copy(found, unfiltered(image, shape, dtype).buffer)
-        return found
+        pixels = np.empty(shape, dtype)
+        gpu.copy(pixels, unfiltered(image, shape, dtype).buffer)
+        return pixels
 
     return undo

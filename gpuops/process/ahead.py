@@ -37,8 +37,8 @@ def _drivers() -> None:
 
 def extension(package: str) -> None:
     """Loads the extension module of a package's own name, and all libraries it needs, for an import that comes next."""
-    found = find_spec(package)
-    for folder in (found and found.submodule_search_locations) or ():
+    spec = find_spec(package)
+    for folder in (spec and spec.submodule_search_locations) or ():
         load(f"{folder}/{package}{EXTENSION_SUFFIXES[0]}")
 
 

@@ -16,9 +16,9 @@ if sys.platform == "win32":
         """Reads bytes from a place of a file into memory. Returns how many; 0 at the file's end."""
         with _moving:
             os.lseek(descriptor, offset, os.SEEK_SET)
-            found = os.read(descriptor, len(into))
-        into[: len(found)] = found
-        return len(found)
+            data = os.read(descriptor, len(into))
+        into[: len(data)] = data
+        return len(data)
 
     def write_at(descriptor: int, values: memoryview, offset: int) -> int:
         """Writes bytes to a place of a file. Returns how many were written."""

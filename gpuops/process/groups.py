@@ -6,10 +6,24 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
-#: The system makes a group of a process's own for it: ``Popen(…, start_new_session=OWN_SESSION)``.
-OWN_SESSION = sys.platform != "win32"
+
+def start(arguments: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+    """Starts a process with a group of its own, where the system has them; ``options`` are those of ``Popen``."""
+    own: dict[str, Any] = {"stdin": subprocess.DEVNULL, "start_new_session": sys.platform != "win32"}
+    process: subprocess.Popen[bytes] = subprocess.Popen(arguments, text=False, **own | options)
+    return process
+
+
+def signal_name(code: int) -> str:
+    """Returns the signal that ended a process, by its exit code below 0: ``SIGSEGV``, or ``signal 77``."""
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 # The signals that end a program and can be handled.
-NUMBERS = [
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)
-]
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+NUMBERS = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
 
 
 @contextmanager

@@ -20,8 +20,6 @@ def folder() -> str:
         return tempfile.gettempdir()
     except FileNotFoundError:
         if not os.access(MEMORY, os.W_OK | os.X_OK):
-            raise FileError(
-                "no folder for temporary files can be written: set TMPDIR to one that can"
-            ) from None
+            raise FileError("no folder for temporary files can be written: set TMPDIR to one") from None
         tempfile.tempdir = MEMORY  # for those who ask Python alone
         return MEMORY

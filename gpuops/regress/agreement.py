@@ -14,7 +14,7 @@ from .. import files
 from ..errors import GpuopsError
 from ..params.comparing import Comparing
 from ..params.thresholds import Thresholds
-from .text import values
+from .outcome import values
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -98,14 +98,15 @@ def agreement(
     cluster_of: dict[str, tuple[str, ...]] = {device: (device,) for device in pictures}
     for a, b in combinations(pictures, 2):
         try:
-            measured = measure(Pair.of(gpu, pictures[b], pictures[a], how), thresholds)
+            pair = Pair.of(gpu, pictures[b], pictures[a], how)
+            measured = measure(pair, thresholds)
         except GpuopsError as error:
             largest[a, b] = math.inf
             failed.setdefault(b, f"beside {a}: {error}")
             continue
         largest[a, b] = measured.figures["max"]
         if measured.missed:
-            first[a, b] = _first(pictures[a], pictures[b])
+            first[a, b] = _first(pair.reference, pair.result)
         else:
             joined = {*cluster_of[a], *cluster_of[b]}
             cluster_of |= dict.fromkeys(joined, tuple(device for device in pictures if device in joined))
@@ -116,27 +117,24 @@ def _first(a: files.Picture, b: files.Picture) -> Difference:
     differs = (a.pixels != b.pixels) & ~(np.isnan(a.pixels) & np.isnan(b.pixels))
     y, x = np.unravel_index(int(differs.any(axis=-1).argmax()), differs.shape[:2])
     one, other = (tuple(float(v) for v in picture.pixels[y, x]) for picture in (a, b))
-    return Difference(int(x), int(y), (one, other))
+    return Difference(a.frame.x + int(x), a.frame.y + int(y), (one, other))
 
 
-def table(found: list[Agreement], devices: list[str]) -> list[str]:
+def table(pictures: list[Agreement], devices: list[str]) -> list[str]:
     """Returns lines: for each pair of devices the largest error of all pictures, and below it what does not agree."""
     width = max((len(device) for device in devices), default=0)
     lines = []
     for at, device in enumerate(devices):
-        errors = [
-            max((one.largest.get((other, device), 0.0) for one in found), default=0.0)
-            for other in devices[:at]
-        ]
+        pairs = [(other, device) for other in devices[:at]]
+        errors = [max((one.largest.get(pair, 0.0) for one in pictures), default=0.0) for pair in pairs]
         lines.append("  ".join([f"{device:<{width}}", *(f"{error:9.2g}" for error in errors), "        –"]))
-    for one in found:
+    for one in pictures:
         for device, error in one.errors.items():
             lines.append(f"{one.name}: {device}: {error}")
         if len(one.clusters) > 1:
             lines.append(f"{one.name}: " + " | ".join(", ".join(cluster) for cluster in one.clusters))
-        for (a, b), at_ in one.first.items():
-            tile, both = "{},{}".format(*at_.tile), " and ".join(map(values, at_.values))
-            lines.append(
-                f"{one.name}: {a} and {b} differ first in tile {tile}, pixel {at_.x},{at_.y}: {both}"
-            )
+        for (a, b), first in one.first.items():
+            place = f"tile {first.tile[0]},{first.tile[1]}, pixel {first.x},{first.y}"
+            both = " and ".join(map(values, first.values))
+            lines.append(f"{one.name}: {a} and {b} differ first in {place}: {both}")
     return lines

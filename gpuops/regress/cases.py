@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -11,19 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ..gpu import Gpu
 from ..params.comparing import Comparing
 from ..params.thresholds import Thresholds
 from ..process import groups
-from .folders import pairs
-from .judge import judge
+from .judge import judge, pairs
 from .manifest import Case, Suite
 from .outcome import Outcome
 from .references import References
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 # Characters of what a command printed that are kept, at its end.
 _KEPT = 4000
@@ -68,14 +63,10 @@ def outcomes(
         judged = judge(pairs(out, references, places, written), how, thresholds, open_gpu, memory=memory)
         why = made.error or "the command did not write this file"
         lost = [Outcome(name, "error", message=why) for name in case.outputs if name not in written]
+        command, output = " ".join(case.command(str(out))), made.output if made.error else ""
         for outcome in (*judged, *lost):
-            yield replace(
-                outcome,
-                tags=case.tags,
-                command=" ".join(case.command(str(out))),
-                output=made.output if made.error else "",
-                seconds=outcome.seconds + made.seconds / len(case.outputs),
-            )
+            seconds = outcome.seconds + made.seconds / len(case.outputs)
+            yield replace(outcome, tags=case.tags, command=command, output=output, seconds=seconds)
 
 
 def run_cases(
@@ -100,14 +91,8 @@ def _run(case: Case, folder: Path, out: Path, environment: Mapping[str, str]) ->
         arguments = (sys.executable, "-m", "clpix", *arguments[1:])
     begun = time.perf_counter()
     try:
-        process = subprocess.Popen(
-            arguments,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=groups.OWN_SESSION,
+        process = groups.start(
+            arguments, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
     except OSError as failure:
         return Made(case, 0.0, f"{arguments[0]}: could not be started ({failure.strerror})")
@@ -130,7 +115,4 @@ def _run(case: Case, folder: Path, out: Path, environment: Mapping[str, str]) ->
 def _ended(code: int) -> str:
     if code >= 0:
         return f"the command ended with exit code {code}"
-    try:
-        return f"the command was ended by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"the command was ended by signal {-code}"
+    return f"the command was ended by {groups.signal_name(code)}"

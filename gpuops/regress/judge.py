@@ -1,15 +1,18 @@
-"""The verdict on a pair of files: equal bytes are not decoded, others are measured on the device."""
+"""Results beside their references: which belong together, and the verdict on each pair.
+
+Equal bytes are not decoded; other files are measured on the device.
+"""
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
 
 from .. import files, notes
 from ..batch.access import Access
@@ -17,28 +20,85 @@ from ..batch.comparison import TOGETHER, paired
 from ..batch.options import Options
 from ..errors import DeviceMemoryError, FileError, ParameterError
 from ..figures import worst_of
-from ..files import png_rows
+from ..files.formats.png import DeferredUnfilter, Undo
+from ..gpu import Gpu
 from ..metrics import variance as variances
 from ..metrics.compare import channels
-from ..params.comparing import Comparing
+from ..params.comparing import Comparing, MeasuredPair
 from ..params.thresholds import Limit, Thresholds
 from ..process import signals
 from ..rows.budget import Budget
-from .folders import FilePair
 from .outcome import Outcome, PairedPicture
-from .references import equal_bytes, sha256_of
-
-if TYPE_CHECKING:
-    from ..files.png_rows import Undo
-    from ..gpu import Gpu
-    from ..params.comparing import MeasuredPair
+from .references import References, equal_bytes, pictures_in, sha256_of
 
 # Pairs that are decoded ahead of the one that is measured, for each thread.
 _AHEAD = 2
 
 
+@dataclass(frozen=True)
+class FilePair:
+    """The files of a result and of its reference; ``of`` says which reference that is.
+
+    ``variance``: the file of the reference's variance, empty if there is none.
+    """
+
+    name: str
+    result: str
+    reference: str
+    of: str
+    variance: str = ""
+
+
+def pairs(
+    results: str | Path, references: References, places: Sequence[str], wanted: Collection[str] | None = None
+) -> Iterator[FilePair | Outcome]:
+    """Gives the pairs of a folder's pictures, and the verdict on those that have no other half, in the order of names.
+
+    ``places``: see :meth:`References.nearest`. ``wanted``: the only names that count. A new picture that has the bytes
+    of a missing one's reference is that one, renamed.
+    """
+    there = (
+        set(pictures_in(results)) if wanted is None else {n for n in wanted if (Path(results) / n).is_file()}
+    )
+    known = set(references.names())
+    if wanted is not None:
+        known &= set(wanted)
+    nearest: dict[str, tuple[str, str] | None] = {}
+    unread: dict[str, str] = {}
+    for name in sorted(known):
+        try:
+            nearest[name] = references.nearest(name, places)
+        except FileError as error:
+            unread[name] = str(error)
+
+    def result(name: str) -> PairedPicture:
+        path = str(Path(results) / name)
+        return PairedPicture(path, name, sha256_of(path))
+
+    def reference(name: str) -> PairedPicture | None:
+        at = nearest.get(name)
+        return at and PairedPicture(at[0], name, sha256_of(at[0]), at[1])
+
+    new = sorted(there - known)
+    lost = {of.sha256: of.name for of in map(reference, sorted(known - there) if new else ()) if of}
+    renamed = {name: before for name in new if (before := lost.pop(result(name).sha256, None)) is not None}
+    for name in sorted((there | known).difference(renamed.values())):
+        if name in unread:
+            yield Outcome(name, "error", message=unread[name])
+        elif before := renamed.get(name):
+            said = f"it has the bytes of the reference {before}, of which there is no result"
+            yield Outcome(name, "renamed", result(name), reference(before), message=said)
+        elif name not in there:
+            said = "there is a reference and no result"
+            yield Outcome(name, "missing", None, reference(name), message=said)
+        elif (at := nearest.get(name)) is None:
+            yield Outcome(name, "new", result(name), message="there is no reference")
+        else:
+            yield FilePair(name, str(Path(results) / name), *at, references.variance_of(name, at[1]))
+
+
 # The reference and the result, each by rows if it takes too much memory as a whole.
-_Opened = list[files.Picture | files.Strips]
+_Opened = list[files.Strips]
 
 
 @dataclass
@@ -70,7 +130,7 @@ def judge(
     one. Pictures that take more are measured by rows.
     """
     wake = Event()  # a file waits for the device, or has been read
-    undo = png_rows.DeferredUnfilter(wake.set)
+    undo = DeferredUnfilter(wake.set)
 
     def opened() -> Gpu:
         from ..pixels.unfilter import undoing
@@ -108,9 +168,8 @@ def judge(
                     yield pair
                 else:
                     assert future is not None
-                    yield _verdict(
-                        pair, result(future), how, thresholds_of(pair.name), opened, sweeps, memory
-                    )
+                    thresholds = thresholds_of(pair.name)
+                    yield _verdict(pair, result(future), how, thresholds, opened, sweeps, memory)
                 take(1)
         finally:
             undo.give(None)  # nobody waits any more
@@ -118,26 +177,24 @@ def judge(
 
 def _read(pair: FilePair, how: Comparing, memory: int | None, undo: Undo) -> _Read:
     begun = time.perf_counter()
-    found = _Read()
+    content = _Read()
     try:
         if equal_bytes(pair.result, pair.reference):
-            found.equal = True
+            content.equal = True
         else:
-            found.digests = sha256_of(pair.result), sha256_of(pair.reference)
-            found.layers = _layers(pair, Options(layer=how.layer, memory=memory), undo, found.said)
-            found.variance = _variance(pair, found)
+            content.digests = sha256_of(pair.result), sha256_of(pair.reference)
+            content.layers = _layers(pair, Options(layer=how.layer, memory=memory), undo, content.said)
+            content.variance = _variance(pair, content)
     except FileError as error:
-        found.layers, found.error, found.said = {}, str(error), []
-    found.seconds = time.perf_counter() - begun
-    return found
+        content.layers, content.error, content.said = {}, str(error), []
+    content.seconds = time.perf_counter() - begun
+    return content
 
 
-def _variance(pair: FilePair, found: _Read) -> str:
+def _variance(pair: FilePair, content: _Read) -> str:
     """Returns the file of the variance, or none if it belongs to another reference, which is said."""
-    if pair.variance and variances.digest_in(pair.variance) not in ("", found.digests[1]):
-        found.said.append(
-            f"{pair.variance} is the variance of an older reference: calibrate again with --variance"
-        )
+    if pair.variance and variances.digest_in(pair.variance) not in ("", content.digests[1]):
+        content.said.append(f"{pair.variance} is of an older reference: calibrate again with --variance")
         return ""
     return pair.variance
 
@@ -153,7 +210,7 @@ def _layers(pair: FilePair, options: Options, undo: Undo, said: list[str]) -> di
 
     notes_of_default: list[str] = []
     pictures = opened(options.layer, notes_of_default)
-    names, there = (_header(one).layers for one in pictures)
+    names, there = (one.picture.layers for one in pictures)
     if options.layer is not None or names == there == ():
         said += notes_of_default
         return {"": pictures}
@@ -165,7 +222,7 @@ def _layers(pair: FilePair, options: Options, undo: Undo, said: list[str]) -> di
 
 def _verdict(
     pair: FilePair,
-    found: _Read,
+    content: _Read,
     how: Comparing,
     thresholds: Thresholds,
     open_gpu: Callable[[], Gpu],
@@ -174,39 +231,31 @@ def _verdict(
 ) -> Outcome:
     """Returns the outcome of a pair that was read."""
     begun = time.perf_counter()
-    result = PairedPicture(pair.result, pair.name, found.digests[0])
-    reference = PairedPicture(pair.reference, pair.name, found.digests[1], pair.of)
-    for both in list(found.layers.values())[:1]:
-        reference, result = map(_described, (reference, result), map(_header, both))
+    result = PairedPicture(pair.result, pair.name, content.digests[0])
+    reference = PairedPicture(pair.reference, pair.name, content.digests[1], pair.of)
+    for both in list(content.layers.values())[:1]:
+        reference, result = map(_described, (reference, result), both)
 
     def outcome(status: str, message: str = "", measured: MeasuredPair | None = None) -> Outcome:
         names = ("figures", "missed", "warned", "worst") if measured else ()
-        return Outcome(
-            pair.name,
-            status,
-            result,
-            reference,
-            thresholds=thresholds.table,
-            message="; ".join(dict.fromkeys((*filter(None, [message]), *found.said))),
-            seconds=found.seconds + time.perf_counter() - begun,
-            **{name: getattr(measured, name) for name in names},
-        )
+        more = {name: getattr(measured, name) for name in names} | {"thresholds": thresholds.table}
+        said = "; ".join(dict.fromkeys((*filter(None, [message]), *content.said)))
+        seconds = content.seconds + time.perf_counter() - begun
+        return Outcome(pair.name, status, result, reference, message=said, seconds=seconds, **more)
 
-    if not found.layers:
-        return outcome("equal" if found.equal else "error", found.error)
+    if not content.layers:
+        return outcome("equal" if content.equal else "error", content.error)
 
     from ..metrics.measure import SizeError, measure
 
     of_layers: dict[str, MeasuredPair] = {}
     try:
-        with notes.to(found.said.append):
-            among = TOGETHER * len(found.layers)
+        with notes.to(content.said.append):
+            gpu, among = open_gpu(), TOGETHER * len(content.layers)
             budget = Budget(f"{pair.reference} and {pair.result}", memory, among)
-            for name in list(found.layers):
-                both, of_layer = found.layers.pop(name), replace(how, layer=name or how.layer)
-                compared = paired(
-                    open_gpu(), pool, both, budget, of_layer, thresholds, variance=found.variance
-                )
+            for name in list(content.layers):
+                both, of_layer = content.layers.pop(name), replace(how, layer=name or how.layer)
+                compared = paired(gpu, pool, both, budget, of_layer, thresholds, variance=content.variance)
                 of_layers[name] = measure(compared, thresholds)
                 del both, compared
     except SizeError as error:
@@ -214,24 +263,14 @@ def _verdict(
     except (ParameterError, FileError, DeviceMemoryError) as error:
         return outcome("error", str(error))
     measured = _joined(of_layers)
-    status = (
-        "equal"
-        if measured.equal
-        else "failed"
-        if measured.missed
-        else "warned"
-        if measured.warned
-        else "passed"
-    )
+    verdicts = {"equal": measured.equal, "failed": measured.missed, "warned": measured.warned, "passed": True}
+    status = next(name for name, holds in verdicts.items() if holds)
     undefined = (f"{metric}: {why}" for metric, why in measured.undefined.items())
     return outcome(status, "; ".join(filter(None, (measured.note, *undefined))), measured)
 
 
-def _header(found: files.Picture | files.Strips) -> files.Picture:
-    return found.picture if isinstance(found, files.Strips) else found
-
-
-def _described(file: PairedPicture, picture: files.Picture) -> PairedPicture:
+def _described(file: PairedPicture, strips: files.Strips) -> PairedPicture:
+    picture = strips.picture
     kind = channels(picture), picture.pixels.dtype.name
     return PairedPicture(*file[:4], picture.width, picture.height, *kind)
 

@@ -85,11 +85,11 @@ class Suite:
 
 def of_patterns(patterns: Mapping[str, Thresholds], defaults: Thresholds, name: str) -> Thresholds:
     """Returns the defaults, and over them the thresholds of each pattern that ``name`` matches, in their order."""
-    found = defaults
+    limits = defaults
     for pattern, thresholds in patterns.items():
         if fnmatchcase(name, pattern):
-            found = thresholds.over(found)
-    return found
+            limits = thresholds.over(limits)
+    return limits
 
 
 def select(cases: Iterable[Case], names: Iterable[str] = (), tags: Iterable[str] = ()) -> list[Case]:
@@ -120,39 +120,30 @@ def matching(known: Iterable[str], patterns: Iterable[str], none: str) -> list[s
 
 def load(path: str) -> Suite:
     """Reads a suite. Raises ParameterError with the line of what is wrong, and the nearest name of a typo."""
-    try:
-        text = read_text(path)
-    except UnicodeDecodeError:
-        raise ParameterError(f"{path}: is no suite, which is a text of TOML") from None
-    return parse(text, path)
+    return parse(read_text(path, "suite"), path)
 
 
 def parse(text: str, path: str = "suite.toml") -> Suite:
     """Returns the suite that a text says; ``path`` is its file, for messages and for names in it."""
-    found = loads(text, path, SCHEMA, "suite")
+    suite = loads(text, path, SCHEMA, "suite")
     lines = Lines(text, path, "case")
-    _check_keys(found, _SUITE, lines.of)
-    entries = found.get("case", [])
+    _check_keys(suite, _SUITE, lines.of)
+    entries = suite.get("case", [])
     if not isinstance(entries, list) or not entries:
         raise ParameterError(f"{path}: has no [[case]]")
-    tables = found.get("thresholds", {})
+    tables = suite.get("thresholds", {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise ParameterError(f'{lines.of("thresholds")}thresholds are tables such as [thresholds."noise/*"]')
     cases = tuple(_case(entry, lines, number) for number, entry in enumerate(entries))
     _check_outputs(cases, lines)
-    references = found.get("references", "references")
+    references = suite.get("references", "references")
     if not isinstance(references, str):
-        raise ParameterError(
-            f"{lines.of('references')}references must be the name of a folder or of an index"
-        )
+        raise ParameterError(f"{lines.of('references')}references must name a folder or an index")
     folder = Path(path).parent
-    return Suite(
-        folder,
-        references if "://" in references else str(folder / references),
-        cases,
-        _thresholds(found.get("defaults", {}), "[defaults]", lines),
-        {pattern: _thresholds(table, f"[thresholds.{pattern}]", lines) for pattern, table in tables.items()},
-    )
+    references = references if "://" in references else str(folder / references)
+    defaults = _thresholds(suite.get("defaults", {}), "[defaults]", lines)
+    patterns = {name: _thresholds(table, f"[thresholds.{name}]", lines) for name, table in tables.items()}
+    return Suite(folder, references, cases, defaults, patterns)
 
 
 def _case(entry: dict[str, Any], lines: Lines, number: int) -> Case:

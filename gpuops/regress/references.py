@@ -8,13 +8,13 @@ another folder or any address that fsspec knows.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
+import shutil
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -23,6 +23,7 @@ from ..files import is_of_picture
 from ..files.drafts import USUAL, draft_file
 from ..files.locations import reached
 from ..metrics.variance import SUFFIX, is_variance
+from ..params.files import digest_of
 
 # Marks the folder of a platform's or a device's own references.
 MARK = "@"
@@ -33,31 +34,50 @@ _SCHEMA = 1
 _CHUNK = 1 << 20
 
 
-class References(ABC):
-    """Where references are: the pictures of names, for each of them the base and maybe those of further places.
+class References:
+    """A folder of references: the pictures of names, for each of them the base and maybe those of further places."""
 
-    ``held``: by name and place, what stands for a picture: its path, or its digest in a store.
-    """
-
-    def __init__(self, path: str, held: dict[str, dict[str, str]]) -> None:
+    def __init__(self, path: str) -> None:
         self.path = Path(path)
-        self._held = held
+        # By name and place, what stands for a picture: its path, or its digest in a store.
+        self._held = self._existing()
 
-    @abstractmethod
-    def _path(self, held: str, name: str) -> str:
+    def _existing(self) -> dict[str, dict[str, str]]:
+        held: dict[str, dict[str, str]] = {}
+        for name in pictures_in(self.path) if self.path.exists() else ():
+            place, _, rest = name.partition("/")
+            own = place.startswith(MARK) and rest
+            of = held.setdefault(rest if own else name, {})
+            of[place.removeprefix(MARK) if own else BASE] = str(self.path / name)
+        return held
+
+    def _path(self, held: str, _name: str) -> str:
         """Returns the path of a name's picture."""
+        return held
 
-    @abstractmethod
     def _digest(self, held: str) -> str:
         """Returns the SHA-256 of a picture."""
+        return sha256_of(held)
 
-    @abstractmethod
     def _put(self, name: str, place: str, source: str) -> str:
         """Makes a file the reference of a name, and returns what stands for it."""
+        path = self._file(name, place)
+        put(source, path)
+        return str(path)
 
-    @abstractmethod
+    def _file(self, name: str, place: str) -> Path:
+        return self.path / ("" if place == BASE else f"{MARK}{place}") / name
+
+    def _check_links(self, names: Iterable[str], place: str) -> None:
+        """Raises FileError if a picture of a name would be written outside."""
+        for path in (self._file(name, place) for name in names):
+            if not path.parent.resolve().is_relative_to(self.path.resolve()):
+                raise FileError(f"{path}: a link leads out of {self.path}; nothing is written there")
+
     def _end(self, removed: Iterable[str]) -> None:
         """Ends a change that has removed pictures."""
+        for path in removed:
+            os.unlink(path)
 
     @property
     def places(self) -> list[str]:
@@ -84,6 +104,7 @@ class References(ABC):
 
         A name with None loses its reference and its variance: those of the place, or with the base those of all places.
         """
+        self._check_links(results, place)
         changed: list[str] = []
         removed: list[str] = []
 
@@ -114,7 +135,7 @@ class References(ABC):
 
 def references(path: str) -> References:
     """Returns the references in a folder, or those of an index, a file that ends with .json."""
-    return Index(path) if path.endswith(".json") else Folder(path)
+    return Index(path) if path.endswith(".json") else References(path)
 
 
 def fault_of_name(name: str) -> str:
@@ -138,14 +159,11 @@ def places_of(device: str | None, platform: str | None) -> tuple[str, ...]:
 
 def sha256_of(path: str | Path) -> str:
     """Returns the digest of a file's bytes. Raises FileError if it cannot be read."""
-    digest = hashlib.sha256()
     try:
         with open(path, "rb") as file:
-            while part := file.read(_CHUNK):
-                digest.update(part)
+            return digest_of(iter(partial(file.read, _CHUNK), b""))
     except OSError as error:
         raise FileError(f"{path}: could not be read ({error.strerror})") from None
-    return digest.hexdigest()
 
 
 def equal_bytes(a: str | Path, b: str | Path) -> bool:
@@ -183,68 +201,63 @@ def put(source: str, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with draft_file(target.parent, target.suffix, USUAL) as draft:
         with open(source, "rb") as read, open(draft, "wb") as write:
-            while part := read.read(_CHUNK):
-                write.write(part)
+            shutil.copyfileobj(read, write, _CHUNK)
             write.flush()
             os.fsync(write.fileno())
         os.replace(draft, target)
 
 
-class Folder(References):
-    """A folder of references, of which a picture's path stands for it."""
-
-    def __init__(self, path: str) -> None:
-        held: dict[str, dict[str, str]] = {}
-        for name in pictures_in(path) if os.path.exists(path) else ():
-            place, _, rest = name.partition("/")
-            own = place.startswith(MARK) and rest
-            of = held.setdefault(rest if own else name, {})
-            of[place.removeprefix(MARK) if own else BASE] = str(Path(path, name))
-        super().__init__(path, held)
-
-    def _path(self, held: str, _name: str) -> str:
-        return held
-
-    def _digest(self, held: str) -> str:
-        return sha256_of(held)
-
-    def _put(self, name: str, place: str, source: str) -> str:
-        path = self._file(name, place)
-        put(source, path)
-        return str(path)
-
-    def _end(self, removed: Iterable[str]) -> None:
-        for path in removed:
-            os.unlink(path)
-
-    def _file(self, name: str, place: str) -> Path:
-        return self.path / ("" if place == BASE else f"{MARK}{place}") / name
-
-    def accept(self, results: Mapping[str, str | None], place: str = BASE) -> list[str]:
-        for path in (self._file(name, place) for name in results):
-            if not path.parent.resolve().is_relative_to(self.path.resolve()):
-                raise FileError(f"{path}: a link leads out of {self.path}; nothing is written there")
-        return super().accept(results, place)
-
-
 class Index(References):
-    """An index of references that lie in a store under their digests."""
+    """An index of references, in place of a folder: they lie under their digests in a store, a folder or an address.
 
-    def __init__(self, path: str) -> None:
-        self._read = _read_index(Path(path))
-        super().__init__(path, self._read["pictures"])
-        self.store = _Store(self._read["store"], self.path.parent)
+    Those of an address are kept on this machine.
+    """
+
+    def _existing(self) -> dict[str, dict[str, str]]:
+        self._read = _read_index(self.path)
+        self._where: str = self._read["store"]
+        self._folder = None if "://" in self._where else self.path.parent / self._where
+        pictures: dict[str, dict[str, str]] = self._read["pictures"]
+        return pictures
 
     def _path(self, held: str, name: str) -> str:
-        return self.store.fetch(held, Path(name).suffix)
+        """Raises FileError if the store lacks it, or has other bytes."""
+        stored = _stored(held, name)
+        path = (self._folder or _kept()) / stored
+        other = "its bytes are not those that the index names; fetch it anew"
+        if path.is_file() and sha256_of(path) == held:
+            return str(path)
+        if self._folder is not None:
+            lost = "the store lacks this reference; fetch it, or accept the result again"
+            raise FileError(f"{path}: {other if path.is_file() else lost}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with draft_file(path.parent, path.suffix) as draft:
+            with reached(f"{self._where}/{stored}") as (files, address):
+                files.get_file(address, draft)
+            if sha256_of(draft) != held:
+                raise FileError(f"{self._where}/{stored}: {other}")
+            os.replace(draft, path)
+        return str(path)
 
     def _digest(self, held: str) -> str:
         return held
 
     def _put(self, name: str, _place: str, source: str) -> str:
         digest = sha256_of(source)
-        self.store.add(source, digest, Path(name).suffix)
+        stored = _stored(digest, name)
+        if self._folder is not None:
+            path = self._folder / stored
+            if not path.is_file() or sha256_of(path) != digest:
+                put(source, path)
+            return digest
+        with reached(f"{self._where}/{stored}", "written") as (files, address):
+            if not files.exists(address):
+                files.makedirs(address.rpartition("/")[0], exist_ok=True)
+                files.put_file(source, address)
         return digest
+
+    def _check_links(self, names: Iterable[str], place: str) -> None:
+        """Does nothing: what lies in a store has no other name than its digest."""
 
     def _end(self, _removed: Iterable[str]) -> None:
         values = {"schema": _SCHEMA, **self._read, "pictures": dict(sorted(self._held.items()))}
@@ -256,69 +269,31 @@ class Index(References):
 
 def _read_index(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8-sig"))
+        index = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ParameterError(f"{path}: could not be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
         raise ParameterError(f"{path}: is no JSON ({error})") from None
-    if not isinstance(found, dict) or not isinstance(found.get("pictures"), dict) or "store" not in found:
-        raise ParameterError(
-            f"{path}: is no index of references, which has the keys schema, store and pictures"
-        )
-    if found.pop("schema", None) != _SCHEMA:
+    kinds = {"pictures": dict, "store": str}
+    if not (isinstance(index, dict) and all(isinstance(index.get(key), kind) for key, kind in kinds.items())):
+        raise ParameterError(f"{path}: is no index, which has the keys schema, store and pictures")
+    if index.pop("schema", None) != _SCHEMA:
         raise ParameterError(f"{path}: is an index of another version; this clpix reads version {_SCHEMA}")
-    for name, digests in found["pictures"].items():
+    for name, digests in index["pictures"].items():
         if fault := fault_of_name(name):
             raise ParameterError(f"{path}: {fault}")
         if not isinstance(digests, dict) or not all(map(_is_digest, digests.values())):
-            raise ParameterError(
-                f"{path}: {name} must have a table of SHA-256 digests, of 64 hex digits each"
-            )
-    return found
+            raise ParameterError(f"{path}: {name} must have a table of SHA-256 digests, of 64 hex digits")
+    return index
 
 
 def _is_digest(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
-class _Store:
-    """Files under their digests, in a folder or at an address; those of an address are kept on this machine."""
-
-    def __init__(self, where: str, beside: Path) -> None:
-        self._where = where
-        self._folder = None if "://" in where else beside / where
-
-    def fetch(self, digest: str, extension: str) -> str:
-        """Returns the path of a file on this machine. Raises FileError if the store lacks it, or has other bytes."""
-        name = f"{digest[:2]}/{digest}{extension}"
-        path = (self._folder or _kept()) / name
-        other = "its bytes are not those that the index names; fetch it anew"
-        if path.is_file() and sha256_of(path) == digest:
-            return str(path)
-        if self._folder is not None:
-            lost = "the store lacks this reference; fetch it, or accept the result again"
-            raise FileError(f"{path}: {other if path.is_file() else lost}")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with draft_file(path.parent, extension) as draft:
-            with reached(f"{self._where}/{name}") as (files, address):
-                files.get_file(address, draft)
-            if sha256_of(draft) != digest:
-                raise FileError(f"{self._where}/{name}: {other}")
-            os.replace(draft, path)
-        return str(path)
-
-    def add(self, source: str, digest: str, extension: str) -> None:
-        """Puts a file into the store."""
-        name = f"{digest[:2]}/{digest}{extension}"
-        if self._folder is not None:
-            path = self._folder / name
-            if not path.is_file() or sha256_of(path) != digest:
-                put(source, path)
-            return
-        with reached(f"{self._where}/{name}", "written") as (files, address):
-            if not files.exists(address):
-                files.makedirs(address.rpartition("/")[0], exist_ok=True)
-                files.put_file(source, address)
+def _stored(digest: str, name: str) -> str:
+    """Returns the name within a store of a picture with a digest."""
+    return f"{digest[:2]}/{digest}{Path(name).suffix}"
 
 
 def _kept() -> Path:

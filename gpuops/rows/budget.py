@@ -113,12 +113,6 @@ class Budget:
         """Returns the bytes that arrays of these sizes, and what is made of them, take as a whole."""
         return _ARRAYS * sum(sizes)
 
-    def check_arrays(self, sizes: Iterable[int]) -> None:
-        """Raises FileError if a number was given, and arrays of these sizes have no room as a whole."""
-        needed = self.arrays(sizes)
-        if self.memory is not None and not self.has_room(needed):
-            raise self.refused(needed, what="all of it is needed, which takes {} of memory")
-
     def rows(self, fixed: int, each: int, unit: int, whole: float) -> int:
         """Returns how many rows of ``each`` bytes have room beside ``fixed`` ones.
 

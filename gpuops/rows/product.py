@@ -6,9 +6,9 @@ and transforms them back. Then rows are transformed back as they leave.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..fourier import products
-from ..image import Image, Part
-from ..plan import prepared
+from ..image import Image
+from ..passes import Spectral
 from ..space import Stored
-from .barrier import Barrier
-from .panels import in_panels
-from .threads import Writing, read_ahead
+from .source import Barrier
+from .threads import Writing, in_panels, read_ahead
 
 Array = npt.NDArray[Any]
 
@@ -34,18 +33,16 @@ class Filtered(Barrier):
     ----------
     spool : Spool
         The spectra, and planes of the picture as they are: see :meth:`gpuops.passes.Spectral.spooled`.
+    spectral : Spectral
+        The filter.
     rows : int
         How many rows are transformed at a time before the picture takes its place.
 
     The rest is as for :class:`Barrier`.
     """
 
-    rows: int = 1
-
-    def __post_init__(self) -> None:
-        spectral, end = self.segment.filter, self.segment.end
-        assert spectral is not None and end is not None
-        self.gpu, self.shape, self.spectral, self._step = self.segment.gpu, end.shape, spectral, end.step
+    spectral: Spectral = field(kw_only=True)
+    rows: int = field(kw_only=True)
 
     @property
     def _count(self) -> int:
@@ -55,9 +52,8 @@ class Filtered(Barrier):
     def fill(self, images: Iterable[Image | Stored]) -> None:
         """Transforms planes, each Image with its ``part``, and filters the spectra."""
         writing = Writing(self.pool)
-        for image in images:
-            assert isinstance(image, Image)
-            self._transform(writing, prepared(self.gpu, image, self._step.traits, self.segment.plan))
+        for image in map(self._prepared, images):
+            self._transform(writing, image)
             del image  # whose memory is free while the next are made
         writing.wait()
         for number in range(len(self.spectral.products)):
@@ -88,12 +84,10 @@ class Filtered(Barrier):
         """Filters columns of all spectra."""
         gpu, height = self.gpu, self.shape[1]
 
-        def work(panel: Array, _plane: int, first: int) -> Array:
-            image = gpu.array(panel[None])
-            made: Array = products.columns_of(gpu, image, first, self.spectral, number, height).numpy()[0]
-            return made
+        def work(panel: Image, _plane: int, first: int) -> Array:
+            return products.columns_of(gpu, panel, first, self.spectral, number, height).numpy()
 
-        in_panels(self.spool, self.pool, self._count, self.spool.shape[1] if number else height, work)
+        in_panels(gpu, self.spool, self.pool, self._count, self.spool.shape[1] if number else height, work)
 
     def _replace(self) -> None:
         """Puts the picture into its place."""
@@ -117,19 +111,12 @@ class Filtered(Barrier):
         picture = self.gpu.array(rows) if rows.size else None
         return products.rows_replaced(self.gpu, self.gpu.array(spectra), picture, at, self.spectral).numpy()
 
-    def __call__(self, at_once: int, wanted: tuple[int, int]) -> Generator[Image, None, None]:
-        """Gives blocks of planes."""
-        planes, height, _ = self.shape
-        places = self._places(at_once, wanted)
-        read: Iterator[tuple[Array, Array]] = (
-            (self._spectra(at), self._rows(at, self._count, planes - self._count)) for at in places
-        )
-        with closing(read_ahead(self.gpu, self.pool, read)) as ahead:
-            for at, (spectra, rows) in zip(places, ahead, strict=True):
-                image = self._image(spectra, rows)
-                image.part = Part(at.start, height)
-                yield image
-                del image  # whose memory is free while the next are made
+    def _read(self, at: slice) -> tuple[Array, Array]:
+        """Returns rows of the spectra, and those of planes that stay as they are."""
+        return self._spectra(at), self._rows(at, self._count, self.shape[0] - self._count)
+
+    def _made(self, read: tuple[Array, Array], _count: int) -> Iterator[Image]:
+        yield self._image(*read)
 
     def _image(self, spectra: Array, rows: Array) -> Image:
         """Returns rows of the result; ``rows`` are those of planes that stay as they are."""
@@ -139,10 +126,7 @@ class Filtered(Barrier):
             colours, image = image, gpu.empty((planes, *image.shape[1:]))
             image.put(slice(0, count), colours)
             image.put(slice(count, planes), gpu.array(rows))
-        self._labelled(image)
-        image = self.spectral.finished(gpu, image)
-        image.owned = True
-        return image
+        return self.spectral.finished(gpu, self._labelled(image))
 
     def _spectra(self, at: slice) -> Array:
         """Returns rows of all spectra."""
@@ -151,14 +135,14 @@ class Filtered(Barrier):
     def _rows(self, at: slice, first: int, count: int) -> Array:
         """Returns rows of ``count`` planes, from ``first`` on, that the spool has as they are."""
         width = self.shape[2]
-        found = np.empty((count, max(0, at.stop - at.start), width), np.float32)
-        if found.size:
+        rows = np.empty((count, max(0, at.stop - at.start), width), np.float32)
+        if rows.size:
             for plane in range(count):
-                found[plane] = self.spool.rows(first + plane, at).view(np.float32)[:, :width]
-        return found
+                rows[plane] = self.spool.rows(first + plane, at).view(np.float32)[:, :width]
+        return rows
 
     def _in_pairs(self, rows: Array) -> Array:
         """Returns rows of real numbers as rows of the spool, two in each complex number."""
-        found = np.zeros((len(rows), self.spool.shape[2]), self.spool.dtype)
-        found.view(np.float32)[:, : rows.shape[1]] = rows
-        return found
+        pairs = np.zeros((len(rows), self.spool.shape[2]), self.spool.dtype)
+        pairs.view(np.float32)[:, : rows.shape[1]] = rows
+        return pairs

@@ -9,15 +9,17 @@ and below or move them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from ..params.moves import Frame, Move
 from ..passes import Pass, Reach, Slabbed, Spectral, Turn
 from ..tiles.memory import ROUNDED, no_room
-from .edges import with_neighbours
-from .halo import with_halo
+from .window import with_halo, with_neighbours
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -92,17 +94,26 @@ class ScheduledStep:
     step : Step
     shape : (planes, height, width)
         That of its input.
-    known : bool
-        Whether that is known: a step before may make another size, and not say which.
     turn : Turn, optional
         What the step does to its input, if it does no more than turn it.
+    move : Move
+        Where the picture's display window is in the step's result.
+    frame : Frame
+        The result's.
     """
 
     gpu: Gpu
     step: Step
     shape: Shape
-    known: bool
     turn: Turn | None
+    move: Move
+    frame: Frame
+
+    @property
+    def keeps_values(self) -> bool:
+        """Whether the result has all pixels of the input, as they are, in whatever order."""
+        operation, params = self.step.operation, self.step.params
+        return self.turn is not None or operation.writes or operation.identity(params)
 
     @cached_property
     def reach(self) -> Reach:
@@ -145,13 +156,10 @@ class ScheduledStep:
         one = with_halo(shape, halo, lambda gpu, image: operation(gpu, image, params), each)
         return (with_neighbours(one, halo) if self.reach.around else one,)
 
-    @cached_property
+    @property
     def result(self) -> Shape:
-        """The shape of the step's result; that of its input if it is not known."""
-        if self.turn is not None:
-            return self.turn.shape(self.shape)
-        moves = self.known and self.step.operation.passes is not None
-        return self.passes[-1].shape if moves and self.passes else self.shape
+        """The shape of the step's result."""
+        return self.shape[0], self.frame.rows, self.frame.columns
 
     def beside_whole(self, values: int) -> float:
         """Returns the device's bytes that the step takes beside the whole of its input, of so many values."""
@@ -173,6 +181,8 @@ class RowSchedule:
     shape : (planes, height, width)
     orientation : int
         The picture's EXIF orientation.
+    frame : Frame
+        The picture's.
     steps : tuple of ScheduledStep
     end : ScheduledStep, optional
         The barrier behind the steps of a segment.
@@ -182,33 +192,40 @@ class RowSchedule:
     plan: Plan
     shape: Shape
     orientation: int
+    frame: Frame
     steps: tuple[ScheduledStep, ...]
     end: ScheduledStep | None = None
 
     @classmethod
-    def of(cls, gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1) -> RowSchedule:
-        """Returns the schedule of a plan for pictures of a shape and an EXIF orientation."""
-        found: list[ScheduledStep] = []
-        of_step, turned, known = shape, orientation, True
+    def of(
+        cls, gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1, frame: Frame | None = None
+    ) -> RowSchedule:
+        """Returns the schedule of a plan for pictures of a shape and an EXIF orientation, in a frame."""
+        steps: list[ScheduledStep] = []
+        of_step, turned = shape, orientation
+        place = frame = frame or Frame.of(*shape[1:])
+        moved = Move.none(frame.width, frame.height)
         for step in todo.steps:
             operation = step.operation
+            step = step._replace(params=step.params.framed(place))
             turn = operation.turn(step.params, turned) if operation.turn is not None else None
+            move = operation.moved(step.params, turn, place)
+            place, moved = place.moved(move), moved.then(move)
             turned = (turn and turn.leaves) or turned
-            known = known and (
-                operation.passes is not None or turn is not None or step.traits.kind != "geometry"
-            )
-            found.append(ScheduledStep(gpu, step, of_step, known, turn))
-            of_step = found[-1].result
-        return cls(gpu, todo, shape, orientation, tuple(found))
+            steps.append(ScheduledStep(gpu, step, of_step, turn, moved, place))
+            of_step = steps[-1].result
+        todo = todo._replace(steps=tuple(at.step for at in steps))
+        return cls(gpu, todo, shape, orientation, frame, tuple(steps))
 
     def with_steps(self, steps: Iterable[Step]) -> RowSchedule:
         """Returns the schedule of other steps for the same picture, and with the same end."""
-        made = RowSchedule.of(self.gpu, self.plan._replace(steps=tuple(steps)), self.shape, self.orientation)
+        todo = self.plan._replace(steps=tuple(steps))
+        made = RowSchedule.of(self.gpu, todo, self.shape, self.orientation, self.frame)
         return replace(made, end=self.end)
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """The shapes of the picture and of what each step makes of it, as far as they are known."""
+        """The shapes of the picture and of what each step makes of it."""
         return (self.shape, *(step.result for step in self.steps))
 
     @property
@@ -233,22 +250,22 @@ class RowSchedule:
     def segments(self) -> tuple[RowSchedule, ...]:
         """The segments between barriers; there is one at least."""
         ends = [number for number, at in enumerate(self.steps) if at.barrier is not None]
-        found, first, shape, orientation = [], 0, self.shape, self.orientation
+        segments, first, shape, orientation, frame = [], 0, self.shape, self.orientation, self.frame
         for stop in (*ends, len(self.steps)):
             steps, end = self.steps[first:stop], self.steps[stop] if stop < len(self.steps) else None
             todo = self.plan._replace(steps=tuple(at.step for at in steps))
-            found.append(RowSchedule(self.gpu, todo, shape, orientation, steps, end))
+            segments.append(RowSchedule(self.gpu, todo, shape, orientation, frame, steps, end))
             for at in self.steps[first : stop + 1]:
-                orientation, shape = (at.turn and at.turn.leaves) or orientation, at.result
+                orientation, shape, frame = (at.turn and at.turn.leaves) or orientation, at.result, at.frame
             first = stop + 1
-        return tuple(found)
+        return tuple(segments)
 
     def stages(self, wanted: tuple[int, int] | None = None) -> tuple[RowStage, ...]:
         """Returns the stages of a segment in which no step needs all rows at once; there is at least one.
 
         The last stage has no pass: it does the rest on the rows of the result that are ``wanted``, or on all rows.
         """
-        found: list[RowStage] = []
+        stages: list[RowStage] = []
         together: tuple[Step, ...] = ()
         shape = self.shape
         for at in self.steps:
@@ -257,17 +274,17 @@ class RowSchedule:
                 together += (at.step,)
                 continue
             if together:
-                found.append(RowStage(together, None, shape))
+                stages.append(RowStage(together, None, shape))
             for one in at.passes:
-                found.append(RowStage((at.step,), one, shape))
+                stages.append(RowStage((at.step,), one, shape))
                 shape = one.shape
             together = ()
-        found.append(RowStage(together, None, shape))
+        stages.append(RowStage(together, None, shape))
         wanted = wanted or (0, shape[1])
-        for k in reversed(range(len(found))):
-            found[k] = found[k]._replace(wanted=(wanted[0] - wanted[0] % found[k].align, wanted[1]))
-            wanted = found[k].needed
-        return tuple(found)
+        for k in reversed(range(len(stages))):
+            stages[k] = stages[k]._replace(wanted=(wanted[0] - wanted[0] % stages[k].align, wanted[1]))
+            wanted = stages[k].needed
+        return tuple(stages)
 
     def needed(self, wanted: tuple[int, int] | None = None) -> tuple[int, int]:
         """Returns the rows (first, end) of the picture on which rows of the result, or all of them, depend."""
@@ -313,3 +330,63 @@ def row_bytes(shape: Shape) -> int:
 def rows_at_once(shape: Shape, at_once: int) -> int:
     """Returns how many rows come at a time if their planes are to take so many bytes."""
     return max(1, min(shape[1], at_once // row_bytes(shape)))
+
+
+class Footprint(NamedTuple):
+    """Rows and columns of a picture, each (first, end)."""
+
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+
+    def of(self, pixels: np.ndarray[Any, Any], first: int = 0) -> np.ndarray[Any, Any]:
+        """Returns those of a picture's pixels (height, width, channels), or of its rows from ``first`` on."""
+        start, stop = (max(row - first, 0) for row in self.rows)
+        return pixels[start:stop, slice(*self.columns)]
+
+
+def footprint(schedule: RowSchedule) -> Footprint:
+    """Returns the part of a picture that steps which spread values take.
+
+    What a step leaves out to the left and to the right is known of a crop, and above and below also of a crop that
+    comes later.
+    """
+    back: list[Callable[[Footprint], Footprint]] = []
+    spread, shape = False, schedule.shape
+    for at in schedule.steps:
+        if at.turn is not None:
+            shape = at.turn.shape(shape)
+            back.append(partial(_before_turn, at.turn, shape))
+            continue
+        if at.passes is None:
+            break  # it needs all
+        if at.step.operation.writes and spread:
+            back.append(partial(_all, shape))
+        for one in at.passes:
+            back.append(partial(_before_pass, one, shape))
+            shape = one.shape
+        spread = spread or at.reach.spoiled > 0
+    part = _all(shape)
+    for before in reversed(back):
+        part = before(part)
+    return part
+
+
+def _all(shape: Shape, _after: Footprint | None = None) -> Footprint:
+    return Footprint((0, shape[1]), (0, shape[2]))
+
+
+def _before_pass(one: Pass, shape: Shape, after: Footprint) -> Footprint:
+    """Returns the part of a pass's input, of this shape, on which one of its result depends."""
+    first, end = one.needs(*after.rows)
+    columns = (0, shape[2]) if one.columns is None else one.columns(*after.columns)
+    return Footprint((max(first, 0), min(end, shape[1])), columns)
+
+
+def _before_turn(turn: Turn, shape: Shape, after: Footprint) -> Footprint:
+    """Returns where one of a turned picture, of this shape, was before."""
+    rows, columns = after
+    if turn.backwards:
+        rows = shape[1] - rows[1], shape[1] - rows[0]
+    if turn.mirrors:
+        columns = shape[2] - columns[1], shape[2] - columns[0]
+    return Footprint(columns, rows) if turn.transposes else Footprint(rows, columns)

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import errno
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..files import scratch
+from ..files import drafts
 from ..process import descriptors
 
 Array = npt.NDArray[Any]
@@ -40,8 +39,8 @@ class Spool(ABC):
 
     def block(self, at: slice, planes: slice = slice(None)) -> Array:
         """Returns the rows ``at`` of several planes: (planes, rows, columns)."""
-        found = [self.rows(plane, at) for plane in range(self.shape[0])[planes]]
-        return found[0][None] if len(found) == 1 else np.stack(found)
+        rows = [self.rows(plane, at) for plane in range(self.shape[0])[planes]]
+        return rows[0][None] if len(rows) == 1 else np.stack(rows)
 
     def put_block(self, first: int, block: Array) -> None:
         """Fills the rows from ``first`` on of the first planes, as many as there are."""
@@ -90,21 +89,21 @@ class InFile(Spool):
         self._file, self._folder = file, folder
 
     def rows(self, plane: int, at: slice) -> Array:
-        found = np.empty((at.stop - at.start, self.shape[2]), self.dtype)
+        rows = np.empty((at.stop - at.start, self.shape[2]), self.dtype)
         for panel in self.panels:
-            piece = np.empty((len(found), panel.stop - panel.start), self.dtype)
+            piece = np.empty((len(rows), panel.stop - panel.start), self.dtype)
             self._read(self._place(plane, panel, at.start), piece)
-            found[:, panel] = piece
-        return found
+            rows[:, panel] = piece
+        return rows
 
     def put_rows(self, plane: int, first: int, rows: Array) -> None:
         for panel in self.panels:
             self._write(self._place(plane, panel, first), rows[:, panel])
 
     def panel(self, plane: int, at: slice, rows: int) -> Array:
-        found = np.empty((rows, at.stop - at.start), self.dtype)
-        self._read(self._place(plane, at, 0), found)
-        return found
+        panel = np.empty((rows, at.stop - at.start), self.dtype)
+        self._read(self._place(plane, at, 0), panel)
+        return panel
 
     def put_panel(self, plane: int, at: slice, panel: Array) -> None:
         self._write(self._place(plane, at, 0), panel)
@@ -117,7 +116,7 @@ class InFile(Spool):
 
     def _read(self, offset: int, into: Array) -> None:
         left = into.reshape(-1).view(np.uint8).data
-        with scratch.telling(self._folder):
+        with drafts.telling_of_scratch(self._folder):
             while left:
                 count = descriptors.read_at(self._file, left, offset)
                 if not count:
@@ -127,17 +126,18 @@ class InFile(Spool):
     def _write(self, offset: int, values: Array) -> None:
         contiguous = np.ascontiguousarray(values, self.dtype)
         left = contiguous.reshape(-1).view(np.uint8).data
-        with scratch.telling(self._folder):
+        with drafts.telling_of_scratch(self._folder):
             while left:
                 count = descriptors.write_at(self._file, left, offset)
                 left, offset = left[count:], offset + count
 
 
-@contextmanager
-def in_scratch(folder: str, shape: Shape, dtype: np.dtype[Any], width: int) -> Iterator[InFile]:
-    """Gives a spool in a file in ``folder``, which is removed in the end, however the process ends.
+def new_spool(stack: ExitStack, folder: str | None, shape: Shape, dtype: np.dtype[Any], width: int) -> Spool:
+    """Returns a spool in memory, or in a file in a ``folder``, which goes with the stack, however the process ends.
 
     Raises FileError if there is no such folder, if nobody may write there, or if its disk has no room.
     """
-    with scratch.file(folder, prod(shape) * dtype.itemsize) as file:
-        yield InFile(file, folder, shape, dtype, width)
+    if folder is None or not prod(shape):
+        return InMemory(np.empty(shape, dtype), max(1, width))
+    file = stack.enter_context(drafts.scratch_file(folder, prod(shape) * dtype.itemsize))
+    return InFile(file, folder, shape, dtype, width)

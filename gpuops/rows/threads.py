@@ -7,7 +7,10 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Executor
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Generic, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy.typing as npt
 
 from .. import notes
 from ..errors import FileError
@@ -16,7 +19,10 @@ if TYPE_CHECKING:
     from ..files import Strips
     from ..files.picture import Pixels
     from ..gpu import Gpu
+    from ..image import Image
+    from .spool import Spool
 
+Array = npt.NDArray[Any]
 T = TypeVar("T")
 
 
@@ -95,9 +101,35 @@ def read_ahead(gpu: Gpu, pool: Executor, blocks: Iterator[T]) -> Generator[T, No
                 block = coming.result()
             if block is None:
                 return
-            coming = Pending(pool, lambda: next(blocks, None))
-            yield block
+            coming, given = Pending(pool, lambda: next(blocks, None)), [block]
+            del block
+            yield given.pop()  # whose memory belongs to the caller
     except GeneratorExit:  # no more rows are needed
         with suppress(FileError):
             coming.result()
         raise
+
+
+def in_panels(
+    gpu: Gpu,
+    spool: Spool,
+    pool: Executor,
+    planes: int,
+    present: int,
+    work: Callable[[Image, int, int], Array],
+) -> None:
+    """Replaces the panels of the first ``planes`` of a spool by the results of ``work``.
+
+    ``work`` is given a panel on the device (1, rows, columns), its plane, and its first column, and returns what
+    replaces it. ``present``: the rows of a panel. A thread reads the next panel meanwhile, and another one writes the
+    one before.
+    """
+    places = [(plane, at) for plane in range(planes) for at in spool.panels]
+    panels = (spool.panel(plane, at, present) for plane, at in places)
+    writing = Writing(pool)
+    with closing(read_ahead(gpu, pool, panels)) as ahead:
+        for plane, at in places:
+            made = work(gpu.array(next(ahead)[None]), plane, at.start)
+            writing.put(partial(spool.put_panel, plane, at, made[0]))
+            del made
+    writing.wait()

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..files.picture import unread
 from ..image import Image
 from . import memory
-from .rectangles import copy, cut, paste
-from .transfers import Transfers
+from .rectangles import copy, paste, rows_of
+from .transfers import Inlet, Outlet, Transfers
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
+    from ..rows.spool import Spool
 
 Array = npt.NDArray[Any]
 Shape = tuple[int, int, int]
@@ -35,8 +37,7 @@ class Source(ABC):
     linear: bool
     row_bytes = 0
 
-    @abstractmethod
-    def reading(self, transfers: Transfers, rows: int) -> None:
+    def reading(self, transfers: Transfers, rows: int) -> None:  # noqa: B027
         """Prepares for :meth:`slab`, which will be asked for ``rows`` rows at most."""
 
     @abstractmethod
@@ -54,17 +55,16 @@ class Sink(ABC):
     shape: Shape
     row_bytes = 0
 
-    @abstractmethod
-    def writing(self, transfers: Transfers, rows: int) -> None:
+    def writing(self, transfers: Transfers, rows: int) -> None:  # noqa: B027
         """Prepares for :meth:`put`, which will give ``rows`` rows at most."""
 
     @abstractmethod
     def put(self, image: Image, first: int, at: slice) -> None:
         """Receives the rows ``at``: those of ``image`` from its row ``first`` on."""
 
-    @abstractmethod
     def fill(self, image: Image) -> None:
         """Receives the whole image."""
+        self.put(image, 0, slice(0, self.shape[1]))
 
 
 class HostImage(Source, Sink):
@@ -78,10 +78,10 @@ class HostImage(Source, Sink):
         self.row_bytes = planes * width * array.itemsize
 
     def reading(self, transfers: Transfers, rows: int) -> None:
-        self._inlet = transfers.inlet(rows * self.row_bytes)
+        self._inlet = Inlet(transfers, rows * self.row_bytes)
 
     def writing(self, transfers: Transfers, rows: int) -> None:
-        self._outlet = transfers.outlet(rows * self.row_bytes)
+        self._outlet = Outlet(transfers, rows * self.row_bytes)
 
     @contextmanager
     def slab(self, pieces: Sequence[slice]) -> Iterator[Image]:
@@ -93,11 +93,15 @@ class HostImage(Source, Sink):
 
     def planes(self, at: slice) -> Image:
         """Planes ``at`` on the device."""
-        return self._labelled(self.array[at], alpha=self.alpha and at.stop == self.shape[0])
+        values = self._values(slice(0, self.shape[1]), at)
+        return self._labelled(values, alpha=self.alpha and at.stop == self.shape[0])
 
     def rows(self, at: slice) -> Image:
         """Rows ``at`` on the device."""
-        return self._labelled(self.array[:, at], alpha=self.alpha)
+        return self._labelled(self._values(at), alpha=self.alpha)
+
+    def _values(self, rows: slice, planes: slice = slice(None)) -> Array:
+        return self.array[planes, rows]
 
     def _labelled(self, array: Array, *, alpha: bool) -> Image:
         image = self.gpu.array(array)
@@ -129,6 +133,54 @@ class HostImage(Source, Sink):
         image.numpy(self.array)
 
 
+class SpooledImage(HostImage):
+    """An image (planes, height, width) in a spool of one panel: all of its planes, or the first ``count``."""
+
+    def __init__(
+        self, gpu: Gpu, spool: Spool, *, alpha: bool = False, linear: bool = True, count: int | None = None
+    ) -> None:
+        planes, *size = spool.shape
+        super().__init__(gpu, unread((count or planes, *size), spool.dtype), alpha=alpha, linear=linear)
+        self.spool = spool
+
+    def without_alpha(self) -> SpooledImage:
+        return SpooledImage(self.gpu, self.spool, linear=self.linear, count=self.shape[0] - self.alpha)
+
+    def reading(self, transfers: Transfers, rows: int) -> None: ...
+    def writing(self, transfers: Transfers, rows: int) -> None: ...
+
+    @contextmanager
+    def slab(self, pieces: Sequence[slice]) -> Iterator[Image]:
+        values = [self._values(piece) for piece in pieces]
+        yield self._labelled(values[0] if len(values) == 1 else np.concatenate(values, 1), alpha=self.alpha)
+
+    def numpy(self) -> Array:
+        return self._values(slice(0, self.shape[1]))
+
+    def overwrite(self, at: slice, rows: Image) -> None:
+        self.put(rows, 0, at)
+
+    def _values(self, rows: slice, planes: slice = slice(None)) -> Array:
+        return self.spool.block(rows, slice(*planes.indices(self.shape[0])))
+
+    def _labelled(self, array: Array, *, alpha: bool) -> Image:
+        image = super()._labelled(array, alpha=alpha)
+        image.owned = True
+        return image
+
+    def put(self, image: Image, first: int, at: slice) -> None:
+        self.spool.put_block(at.start, rows_of(image, first, at.stop - at.start).numpy())
+
+    def fill(self, image: Image) -> None:
+        self.put(image, 0, slice(0, self.shape[1]))
+
+    def blocks(self, count: int) -> Iterator[Array]:
+        """Gives the rows of one plane behind the other, ``count`` at most at a time."""
+        for plane in range(self.shape[0]):
+            for first in range(0, self.shape[1], count):
+                yield self.spool.rows(plane, slice(first, min(first + count, self.shape[1])))
+
+
 class DeviceImage(Source, Sink):
     """An Image."""
 
@@ -137,9 +189,6 @@ class DeviceImage(Source, Sink):
         self.dtype, self.alpha, self.linear = image.dtype, image.alpha, image.linear
         planes, height, width = image.shape
         self.shape = planes, height, width
-
-    def reading(self, transfers: Transfers, rows: int) -> None: ...
-    def writing(self, transfers: Transfers, rows: int) -> None: ...
 
     @contextmanager
     def slab(self, pieces: Sequence[slice]) -> Iterator[Image]:
@@ -157,9 +206,7 @@ class DeviceImage(Source, Sink):
 
     def rows(self, at: slice) -> Image:
         """Rows ``at``: the Image itself if these are all of them, else a copy."""
-        _, height, width = self.shape
-        rows = at.stop - at.start
-        return self.image if rows == height else cut(self.image, (at.start, 0), (rows, width))
+        return rows_of(self.image, at.start, at.stop - at.start)
 
     def parts(self) -> Iterator[tuple[slice, Image]]:
         """All rows: the Image is its only part."""

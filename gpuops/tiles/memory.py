@@ -94,8 +94,8 @@ def units(gpu: Gpu, memory: int, *, row: int, moved: int, copies: int, margin: i
     each = cost(row, moved, copies)
     most = min(memory // each, gpu.limits.max_alloc_bytes // row, max(1, ENOUGH // row, 16 * rows * margin))
     # The margins before and after are taken off, and the units by which the last slab may be larger.
-    found = most // rows - 3 * margin
-    if found < 1:
+    count = most // rows - 3 * margin
+    if count < 1:
         needed = (3 * margin + 1) * rows
         raise no_room(gpu, f"{needed} rows of {byte_count(row)} need", needed * each)
-    return found
+    return count

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +15,8 @@ from ..image import Image
 from ..pixels.coding import Decoding, Encoding, Losses, losses, on_device, pack, unpack
 from .ends import Shape, Sink, Source
 from .memory import parts
-from .rectangles import cut, paste
-from .transfers import Transfers
+from .rectangles import cut, paste, rows_of
+from .transfers import Inlet, Outlet, Transfers
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -23,32 +25,28 @@ Array = npt.NDArray[Any]
 Conversion = Callable[[Image], Image]
 
 
+@dataclass(eq=False)
 class PixelSource(Source):
     """Pixels to read as ``decoding`` says, and then converted, to samples of ``dtype``; ``linear`` is what they are.
 
     The whole image comes in ``turns``, some rows in each, which saves the memory of all its pixels.
     """
 
-    def __init__(
-        self,
-        gpu: Gpu,
-        pixels: Array,
-        decoding: Decoding,
-        linear: bool = True,
-        convert: Conversion | None = None,
-        dtype: npt.DTypeLike = np.float32,
-        turns: int = 1,
-    ) -> None:
-        self._turns = turns
-        self.gpu, self.pixels, self.linear = gpu, pixels, linear
-        self._decoding, self._convert = decoding, convert
-        self.alpha, self.dtype = decoding.alpha, np.dtype(dtype)
-        height, width, channels = pixels.shape
-        self.shape = channels, height, width
-        self.row_bytes = width * channels * pixels.itemsize
+    gpu: Gpu
+    pixels: Array
+    decoding: Decoding
+    linear: bool
+    convert: Conversion | None
+    dtype: np.dtype[Any]
+    turns: int
+
+    def __post_init__(self) -> None:
+        height, width, channels = self.pixels.shape
+        self.alpha, self.shape = self.decoding.alpha, (channels, height, width)
+        self.row_bytes = width * channels * self.pixels.itemsize
 
     def reading(self, transfers: Transfers, rows: int) -> None:
-        self._inlet = transfers.inlet(rows * self.row_bytes)
+        self._inlet = Inlet(transfers, rows * self.row_bytes)
 
     @contextmanager
     def slab(self, pieces: Sequence[slice]) -> Iterator[Image]:
@@ -57,63 +55,110 @@ class PixelSource(Source):
         yield image
 
     def whole(self) -> Image:
-        if self._turns == 1:
+        if self.turns == 1:
             return self._samples(on_device(self.gpu, self.pixels))
         image = self.gpu.empty(self.shape, self.dtype)
         image.alpha, image.linear = self.alpha, self.linear
         height = self.shape[1]
-        for rows in parts(height, image.nbytes // height, image.nbytes // self._turns):
+        for rows in parts(height, image.nbytes // height, image.nbytes // self.turns):
             paste(image, self._samples(on_device(self.gpu, self.pixels[rows])), (rows.start, 0))
         return image
 
     def _samples(self, pixels: Image) -> Image:
-        image = unpack(pixels, self._decoding)
+        image = unpack(pixels, self.decoding)
         image.linear = self.linear
-        return self._convert(image) if self._convert else image
+        return self.convert(image) if self.convert else image
 
 
+class RowsOfPixels:
+    """Pixels (height, width, channels) that come from the top: slices of them, as an array gives them.
+
+    Rows above those that were asked for last are read again from the top. ``begin`` starts to give all rows.
+    """
+
+    def __init__(self, shape: Shape, dtype: np.dtype[Any], begin: Callable[[], Iterator[Array]]) -> None:
+        self.shape, self.dtype, self.itemsize = shape, dtype, dtype.itemsize
+        self._begin = begin
+        self._start()
+
+    def _start(self) -> None:
+        self._coming, self._first = self._begin(), 0
+        self._held: list[Array] = []
+
+    def __getitem__(self, at: slice) -> Array:
+        if at.start < self._first:
+            self._start()
+        held = self._held
+        end = self._first + sum(map(len, held))
+        while end < at.stop:
+            held.append(next(self._coming))
+            end += len(held[-1])
+            while held and self._first + len(held[0]) <= at.start:
+                self._first += len(held.pop(0))
+        rows = (held[0] if len(held) == 1 else np.concatenate(held))[at.start - self._first :]
+        self._first, self._held = at.start, [rows]
+        return rows[: at.stop - at.start]
+
+
+@dataclass(eq=False)
 class PixelSink(Sink):
     """Pixels of an image of ``shape`` (planes, height, width), which is first converted, and then encoded."""
 
-    def __init__(
-        self, shape: Shape, encoding: Encoding, *, alpha: bool = False, convert: Conversion | None = None
-    ) -> None:
-        self.shape = planes, height, width = shape
-        self.pixels = np.empty((height, width, planes), encoding.dtype)
-        self._encoding, self._alpha, self._convert = encoding, alpha, convert
-        self.row_bytes = width * planes * self.pixels.itemsize
-        self._lost: list[Image] = []
+    shape: Shape
+    encoding: Encoding
+    alpha: bool = False
+    convert: Conversion | None = None
+    _lost: list[Image] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.row_bytes = self.shape[2] * self.shape[0] * self.encoding.dtype.itemsize
+
+    @cached_property
+    def pixels(self) -> Array:
+        """The pixels (height, width, channels)."""
+        planes, height, width = self.shape
+        return np.empty((height, width, planes), self.encoding.dtype)
 
     def writing(self, transfers: Transfers, rows: int) -> None:
-        self._outlet = transfers.outlet(rows * self.row_bytes)
+        self._outlet = Outlet(transfers, rows * self.row_bytes)
 
     def put(self, image: Image, first: int, at: slice) -> None:
-        rows = at.stop - at.start
-        part = image if rows == image.shape[1] else cut(image, (first, 0), (rows, image.shape[2]))
-        self._outlet.receive(self._packed(part), 0, self.pixels[None, at])
+        pixels = self._packed(rows_of(image, first, at.stop - at.start))
+        self._outlet.receive(pixels, 0, self.pixels[None, at])
 
     def fill(self, image: Image) -> None:
         self._packed(image).numpy(self.pixels)
 
     def _packed(self, image: Image) -> Image:
-        pixels, lost = packed(image, self._encoding, self._convert, alpha=self._alpha)
+        """Returns an image's pixels, and keeps the counters of values that do not fit."""
+        image = self.convert(image) if self.convert else image
+        image.alpha = self.alpha
+        pixels, lost = pack(image, self.encoding)
         self._lost.append(lost)
         return pixels
 
     @property
     def result(self) -> tuple[Array, Losses]:
         """The pixels, and the values that did not fit."""
-        found = [losses(lost) for lost in self._lost]
-        return self.pixels, Losses(sum(one.clipped for one in found), sum(one.not_finite for one in found))
+        counts = [losses(lost) for lost in self._lost]
+        return self.pixels, Losses(sum(one.clipped for one in counts), sum(one.not_finite for one in counts))
 
 
-def packed(
-    image: Image, encoding: Encoding, convert: Conversion | None, *, alpha: bool
-) -> tuple[Image, Image]:
-    """Returns an image's pixels, and the counters of values that do not fit."""
-    image = convert(image) if convert else image
-    image.alpha = alpha
-    return pack(image, encoding)
+@dataclass(eq=False)
+class PixelRows(PixelSink):
+    """The same, of which rows go on to ``give`` as they come, with what they have lost."""
+
+    give: Callable[[Array, Losses], None] = field(kw_only=True)
+
+    def __post_init__(self) -> None: ...  # rows need no room on their way from the device
+    def writing(self, transfers: Transfers, rows: int) -> None: ...
+
+    def put(self, image: Image, first: int, at: slice) -> None:
+        pixels = self._packed(rows_of(image, first, at.stop - at.start))
+        self.give(pixels.numpy(), losses(self._lost.pop()))
+
+    def fill(self, image: Image) -> None:
+        self.put(image, 0, slice(0, self.shape[1]))
 
 
 class WithAlpha(Sink):

@@ -14,6 +14,11 @@ def cut(image: Image, at: Shape, shape: Shape) -> Image:
     return part
 
 
+def rows_of(image: Image, first: int, count: int) -> Image:
+    """Some rows of an image from ``first`` on: the Image itself if these are all of them, else a copy."""
+    return image if count == image.shape[1] else cut(image, (first, 0), (count, image.shape[2]))
+
+
 def paste(image: Image, part: Image, at: Shape) -> None:
     """Overwrites the rectangle at (row, column) ``at``."""
     copy(part, (0, 0), image, at, part.shape)

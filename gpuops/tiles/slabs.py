@@ -137,9 +137,9 @@ def pieces(start: int, stop: int, n: int, period: int | None = None) -> list[sli
     """The rows, of ``n``, that stand at start … stop − 1, where all repeat after a ``period``; see :func:`stream`."""
     if period is None:
         return [slice(start, min(stop, n))]
-    found = []
+    slices = []
     while start < stop:
         at = start % period
-        found.append(slice(at, min(n, at + stop - start)) if at < n else slice(n - 1, n))
-        start += found[-1].stop - found[-1].start
-    return found
+        slices.append(slice(at, min(n, at + stop - start)) if at < n else slice(n - 1, n))
+        start += slices[-1].stop - slices[-1].start
+    return slices

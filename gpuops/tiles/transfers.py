@@ -91,7 +91,7 @@ class _Staging:
 
 
 class Transfers:
-    """A context for transfers through :meth:`inlet` and :meth:`outlet`; all data has arrived at its end.
+    """A context for transfers through an :class:`Inlet` and an :class:`Outlet`; all data has arrived at its end.
 
     Parameters
     ----------
@@ -103,8 +103,8 @@ class Transfers:
         self.gpu = gpu
         self.overlap = overlap
         self._resources = ExitStack()
-        self._inlets: list[Inlet] = []
-        self._outlets: list[Outlet] = []
+        self.inlets: list[Inlet] = []
+        self.outlets: list[Outlet] = []
 
     def __enter__(self) -> Transfers:
         gpu = self.gpu
@@ -122,27 +122,15 @@ class Transfers:
     ) -> None:
         try:
             if kind is None:
-                for outlet in self._outlets:
+                for outlet in self.outlets:
                     outlet.drain()
         finally:
             for queue in (self.up, self.down):
                 queue.finish()
             self.back.shutdown()  # after an error, too: it reads staging memory, which goes next
-            for inlet in self._inlets:
+            for inlet in self.inlets:
                 inlet.close()
             self._resources.close()
-
-    def inlet(self, nbytes: int) -> Inlet:
-        """Returns a way to the device for arrays of up to ``nbytes``; until the end it takes twice as much there."""
-        inlet = Inlet(self, nbytes)
-        self._inlets.append(inlet)
-        return inlet
-
-    def outlet(self, nbytes: int) -> Outlet:
-        """Returns a way back to the host for up to ``nbytes`` at a time."""
-        outlet = Outlet(self, nbytes)
-        self._outlets.append(outlet)
-        return outlet
 
     def staging(self, nbytes: int) -> npt.NDArray[np.uint8]:
         """Returns host memory that the device reaches by itself, until the context ends."""
@@ -175,7 +163,7 @@ class _InletTurn:
 
 
 class Inlet:
-    """Arrays of one kind on their way to the device."""
+    """Arrays of up to ``nbytes`` on their way to the device, where they take twice as much until the end."""
 
     def __init__(self, transfers: Transfers, nbytes: int) -> None:
         self._transfers = transfers
@@ -186,6 +174,7 @@ class Inlet:
             for _ in range(TURNS)
         ]
         self._turn = -1
+        transfers.inlets.append(self)
 
     def send(self, parts: Sequence[Array], axis: int) -> Image:
         """Sends the parts, side by side along an axis, and returns their Image, for kernels until :meth:`release`."""
@@ -227,13 +216,14 @@ class Inlet:
 
 
 class Outlet:
-    """Images of one kind on their way to the host."""
+    """Images of one kind on their way to the host, up to ``nbytes`` at a time."""
 
     def __init__(self, transfers: Transfers, nbytes: int) -> None:
         self._transfers = transfers
         self._staging = cycle([transfers.staging(max(1, nbytes)) for _ in range(TURNS)])
         # Each entry keeps its Image, whose memory must not be reused before, nor freed by another thread.
         self._awaited: list[tuple[Future[None], Image]] = []
+        transfers.outlets.append(self)
 
     def receive(self, image: Image, first: int, target: Array) -> None:
         """Copies rows from ``first`` on of planes (planes, rows, columns) to ``target``, as many as it has.

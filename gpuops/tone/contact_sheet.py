@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from PIL import Image as Pillow
 from PIL import ImageDraw, ImageFont
 
 from ..files import upright
+from ..gpu import Gpu
 from ..image import Image
 from ..operands import check_colours
 from ..params.contact_sheet import ContactSheetParams
@@ -21,9 +21,6 @@ from ..params.tonemap import TonemapParams
 from ..pixels.coding import Encoding, pack
 from .metering import metered
 from .tonemap import tonemap
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 Pixels = npt.NDArray[np.uint8]
 

@@ -6,20 +6,18 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
 from ..files import charts
+from ..gpu import Gpu
 from ..params.operators import LOCAL, WHITE
 from ..params.tonemap import TonemapParams
 from .operators import needs_scene
 from .tonemap import tonemap
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 Values = npt.NDArray[np.float32]
 
@@ -67,15 +65,11 @@ def curves(gpu: Gpu, looks: Sequence[TonemapParams], stops: npt.ArrayLike | None
     """
     for params in looks:
         if params.operator in LOCAL:
-            raise ParameterError(
-                f"{params.operator} has no curve: what it makes of a pixel depends on those around it"
-            )
+            raise ParameterError(f"{params.operator} has no curve: pixels depend on those around them")
     whites = [params.value("white") for params in looks if params.operator in WHITE]
     exposures = [params.exposure for params in looks]
     if None in exposures or any(map(needs_scene, looks)):
-        raise ParameterError(
-            "a tone curve needs an exposure in stops, and a white point where the operator has one"
-        )
+        raise ParameterError("a tone curve needs an exposure in stops, and a white point if there is one")
     if stops is None:
         white = max((w for w in whites if w is not None), default=1.0)
         below = min((e for e in exposures if e is not None), default=0.0)
@@ -85,10 +79,8 @@ def curves(gpu: Gpu, looks: Sequence[TonemapParams], stops: npt.ArrayLike | None
     scene = gpu.array((MIDDLE_GREY * np.exp2(at.astype(np.float64))).astype(np.float32).reshape(1, 1, -1))
 
     def mapped(params: TonemapParams, transfer: str) -> Values:
-        values = tonemap(
-            gpu, scene, replace(params, transfer=transfer, dither=None, white_balance=None)
-        ).numpy()
-        return np.asarray(values.reshape(-1), np.float32)
+        plain = replace(params, transfer=transfer, dither=None, white_balance=None)
+        return np.asarray(tonemap(gpu, scene, plain).numpy().reshape(-1), np.float32)
 
     return [Curve(params, at, mapped(params, "linear"), mapped(params, params.transfer)) for params in looks]
 
@@ -108,9 +100,8 @@ def plot(drawn: Sequence[Curve], path: str | os.PathLike[str], *, overwrite: boo
         signal = _SIGNALS[params.transfer if params.transfer != "auto" else "srgb"].format(gamma=params.gamma)
         panels[f"signal ({signal})"] = [curve.signal for curve in drawn]
     figure = Figure(figsize=(1.5 + 5 * len(panels), 5), layout="constrained")
-    for axes, (title, values) in zip(
-        figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True
-    ):
+    beside = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axes, (title, values) in zip(beside, panels.items(), strict=True):
         for i, (curve, v) in enumerate(zip(drawn, values, strict=True)):
             label = str(curve.params.operator) if axes.get_subplotspec().is_first_col() else None
             # There are ten colours; further lines are dashed.
@@ -126,3 +117,54 @@ def plot(drawn: Sequence[Curve], path: str | os.PathLike[str], *, overwrite: boo
     figure.suptitle(f"exposure {params.exposure:+.2f} stops (dotted: 0.18 after exposure)", fontsize="medium")
     figure.legend(loc="outside right upper")
     charts.save(figure, path, overwrite=overwrite)
+
+
+# -- Curves through points that rise and fall only where the points do -------------------------------------------
+# Sources: Fritsch and Butland, "A method for constructing local monotone piecewise cubic interpolants", 1984, for the
+# slopes at inner points; Moler, "Numerical computing with MATLAB", 2004, section 3.6, for those at the ends.
+
+Point = tuple[float, float]
+#: start, low, high, b, c, d: b·t + c·t² + d·t³ with t = x − start, but at least low and at most high.
+Cubic = tuple[float, float, float, float, float, float]
+_FAR = 3.4028234e38  # float32's largest number
+
+
+def cubics(points: Sequence[Point]) -> list[Cubic]:
+    """Returns cubics whose sum, with the first point's y, is the curve through points of ascending x.
+
+    The first and the last one are straight, for what lies beyond the ends.
+    """
+    widths = [right[0] - left[0] for left, right in pairwise(points)]
+    rises = [(right[1] - left[1]) / h for (left, right), h in zip(pairwise(points), widths, strict=True)]
+    slopes = _slopes(widths, rises)
+    pieces = [(points[0][0], -_FAR, 0.0, slopes[0], 0.0, 0.0)]
+    for (x, _), h, rise, (here, there) in zip(points[:-1], widths, rises, pairwise(slopes), strict=True):
+        pieces.append((x, 0.0, h, here, (3 * rise - 2 * here - there) / h, (here + there - 2 * rise) / h**2))
+    return [*pieces, (points[-1][0], 0.0, _FAR, slopes[-1], 0.0, 0.0)]
+
+
+def _slopes(widths: Sequence[float], rises: Sequence[float]) -> list[float]:
+    if len(rises) == 1:
+        return [rises[0], rises[0]]
+    inner = [
+        _mean(h, rise, next_h, next_rise)
+        for (h, next_h), (rise, next_rise) in zip(pairwise(widths), pairwise(rises), strict=True)
+    ]
+    first = _end(widths[0], rises[0], widths[1], rises[1])
+    return [first, *inner, _end(widths[-1], rises[-1], widths[-2], rises[-2])]
+
+
+def _mean(h: float, rise: float, next_h: float, next_rise: float) -> float:
+    """The slope at an inner point: a harmonic mean, and 0 at a peak, in a valley or at the edge of a plain."""
+    if rise * next_rise <= 0:
+        return 0.0
+    before, after = h + 2 * next_h, 2 * h + next_h
+    return (before + after) / (before / rise + after / next_rise)
+
+
+def _end(h: float, rise: float, next_h: float, next_rise: float) -> float:
+    """The slope at an end: a parabola's through three points, but of the first rise's sign and at most thrice that."""
+    slope = ((2 * h + next_h) * rise - h * next_rise) / (h + next_h)
+    if slope * rise <= 0:
+        return 0.0
+    return 3 * rise if rise * next_rise <= 0 and abs(slope) > 3 * abs(rise) else slope

@@ -60,9 +60,7 @@ class Lut:
             raise ParameterError(f"a colour table is (n, n, n, 3), or (n, 3) for curves, not {shape}")
         least, most = SIZES[len(sides)]
         if not least <= self.size <= most:
-            raise ParameterError(
-                f"a colour table has {least} … {most} entries along an axis, not {self.size}"
-            )
+            raise ParameterError(f"a colour table has {least} … {most} entries an axis, not {self.size}")
         if not np.isfinite(self.table).all():
             raise ParameterError("a colour table with values that are not finite")
         if not all(abs(limit) < 2.0**60 for limit in (*self.low, *self.high)):  # false for NaN, too
@@ -87,9 +85,7 @@ def stages(params: LutParams) -> Table:
     """Returns the shaper, if there is one, and the table as clkernels/tone/lut.cl takes them: float32 (entries, 4)."""
     start, end = params.stops or (0.0, 1.0)
     parts = []
-    for lut in (params.table.shaper, params.table):
-        if lut is None:
-            continue
+    for lut in filter(None, (params.table.shaper, params.table)):
         low, high = (np.array(limit) * (end - start) + start for limit in (lut.low, lut.high))
         start, end = 0.0, 1.0
         part = np.zeros((2 + lut.table.size // 3, 4), np.float32)
@@ -133,11 +129,8 @@ def on_device(gpu: Gpu, params: LutParams) -> Image:
 def defines(params: LutParams) -> dict[str, Define]:
     """Returns the defines that choose the branches of clkernels/tone/lut.cl."""
     return {
-        "LUT": True,
-        "LUT_CURVES": params.table.curves or params.table.shaper is not None,
-        "LUT_CUBE": not params.table.curves,
-        "LUT_SRGB": params.input == "srgb",
-        "LUT_REINHARD": params.input == "reinhard",
-        "LUT_LOG2": params.input == "log2",
+        "LUT": True, "LUT_CURVES": params.table.curves or params.table.shaper is not None,
+        "LUT_CUBE": not params.table.curves, "LUT_SRGB": params.input == "srgb",
+        "LUT_REINHARD": params.input == "reinhard", "LUT_LOG2": params.input == "log2",
         "LUT_DECODE": params.output == "srgb",
-    }
+    }  # fmt: skip

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from ..gpu import Gpu
+from ..image import Image
 from ..metrics.statistics import statistics
 from ..params.lut import LutParams
 from ..params.operators import WHITE
 from ..params.tonemap import TonemapParams
 from . import operators, tonemap, white_balance
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
-    from ..image import Image
 
 
 @dataclass(frozen=True)

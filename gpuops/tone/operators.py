@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 from ..metrics.statistics import Statistics
 from ..params.lut import LutParams
@@ -13,19 +14,10 @@ from ..params.tonemap import TonemapParams
 from ..space import Space
 
 # The operators whose results are clipped to 1.
-CLIPPED = frozenset(
-    {
-        "aces-narkowicz",
-        "aces-hill",
-        "agx",
-        "agx-punchy",
-        "agx-golden",
-        "khronos-neutral",
-        "reinhard-channels",
-        "reinhard-devlin",
-        "sigmoid",
-    }
-)
+CLIPPED = {
+    "aces-narkowicz", "aces-hill", "agx", "agx-punchy", "agx-golden", "khronos-neutral", "reinhard-channels",
+    "reinhard-devlin", "sigmoid",
+}  # fmt: skip
 
 # The operators whose matrices are for Rec. 709's primaries.
 _REC709 = frozenset({"aces-hill", "agx", "agx-punchy", "agx-golden"})
@@ -98,8 +90,8 @@ def needs_image(params: TonemapParams) -> bool:
 def resolved(params: TonemapParams, scene: Scene, exposure: float) -> TonemapParams:
     """Returns ``params`` with values for all that was left to the image, whose light is multiplied by ``exposure``."""
     left = [name for name in params.known if params.value(name) is None]
-    found = {name: _METERED[name](scene, exposure) for name in left}
-    return replace(params, parameters={**params.parameters, **found})
+    values = {name: _METERED[name](scene, exposure) for name in left}
+    return replace(params, parameters={**params.parameters, **values})
 
 
 def vector(params: TonemapParams) -> Vector:
@@ -107,8 +99,7 @@ def vector(params: TonemapParams) -> Vector:
     values = {name: params.value(name) or 0.0 for name in params.known}
     prepare = None if isinstance(params.operator, LutParams) else _PREPARED.get(params.operator)
     made = prepare(values) if prepare else ()
-    a, b, c, d, e, f, g, h = (*made, *NO_PARAMETERS[len(made) :])
-    return a, b, c, d, e, f, g, h
+    return cast("Vector", (*made, *NO_PARAMETERS[len(made) :]))
 
 
 def _white(scene: Scene, exposure: float) -> float:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ..errors import ParameterError
 from ..glow import d3d11
+from ..gpu import Gpu
 from ..image import Image
 from ..params.tonemap import TonemapParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
@@ -15,9 +16,6 @@ from ..pixels.colour import Colour, of_signal
 from ..pixels.pointwise import Stage
 from ..space import Stored, Target
 from . import tonemap
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 
 def shown(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Stage] = ()) -> Image:

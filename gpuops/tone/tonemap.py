@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
+from ..gpu import Gpu
 from ..image import Image
 from ..metrics.statistics import Statistics, all_statistics, statistics
-from ..notes import found, tally
+from ..notes import finding, tally
 from ..operands import check_colours
-from ..operation import Measure, Params
+from ..operation import Measure, Params, Together
 from ..params.exposure import MAX_STOPS
 from ..params.lut import LutParams
 from ..params.operators import LOCAL
@@ -27,9 +28,6 @@ from ..pixels.conversion import conversion, converted
 from ..pixels.pointwise import Stage, reading, writing
 from ..pixels.regions import cut, cut_of_part
 from . import local, lut, operators, white_balance
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 
 def tonemap(gpu: Gpu, image: Image, params: TonemapParams, stages: Sequence[Stage] = ()) -> Image:
@@ -82,14 +80,8 @@ def tonemap_premultiplied(
 def _split(image: Image) -> tuple[Image, Image]:
     """Returns the planes of light, in their own memory, and the gains."""
     planes, height, width = image.shape
-    light = Image(
-        image.gpu,
-        image.buffer,
-        (planes - 1, height, width),
-        image.dtype,
-        alpha=image.alpha,
-        space=image.space,
-    )
+    shape = planes - 1, height, width
+    light = Image(image.gpu, image.buffer, shape, image.dtype, alpha=image.alpha, space=image.space)
     light.part, light.orientation = image.part, image.orientation
     return light, image.planes(slice(planes - 1, planes))
 
@@ -132,32 +124,18 @@ def mapped(
         gains = local.OPERATORS[params.operator](gpu, light, **local.arguments(params))
     size, width = math.prod(source.shape) // channels, source.shape[1 if decoding else 2]
     sources, defines, codes = writing(gpu, size, ways, encoding, alpha=channels > colours)
-    native = gpu.limits.native
-    noise = None
-    if params.dither is not None and params.noise == "blue":
-        noise = blue_noise.on_device(gpu, params.seed)
+    native, dithers = gpu.limits.native, params.dither is not None
+    noise = blue_noise.on_device(gpu, params.seed) if dithers and params.noise == "blue" else None
     operator = ("tonemap_operators", "lut") if table else ("tonemap_operators",)
     kernel = gpu.kernel(
-        (*ways.sources, *operator, "tonemap_light", *sources, "dither", "tonemap"),
-        "tonemap",
-        OPERATOR=operators.function_of(params.operator),
-        LUMINANCE=operators.luminance_of(source.space),
-        UP_TO_1=(hue or params.operator in operators.CLIPPED) and transfer == "linear",
-        KEEP_HUE=hue,
-        GAINS=gains is not None,
-        NATIVE=native,
-        FINITE=not native and not ways.by_formula,
-        DENORMS_ARE_ZERO=native,
-        SRGB=transfer == "srgb",
-        GAMMA=transfer == "gamma",
-        PQ=transfer == "pq",
-        DITHER=params.dither is not None,
-        BALANCE=balance is not None,
-        BLUE=blue_noise.SIZE if noise is not None else None,
-        **ways.defines,
-        **defines,
+        (*ways.sources, *operator, "tonemap_light", *sources, "dither", "tonemap"), "tonemap",
+        OPERATOR=operators.function_of(params.operator), LUMINANCE=operators.luminance_of(source.space),
+        UP_TO_1=(hue or params.operator in operators.CLIPPED) and transfer == "linear", KEEP_HUE=hue,
+        GAINS=gains is not None, NATIVE=native, FINITE=not native and not ways.by_formula, DENORMS_ARE_ZERO=native,
+        SRGB=transfer == "srgb", GAMMA=transfer == "gamma", PQ=transfer == "pq", DITHER=dithers,
+        BALANCE=balance is not None, BLUE=blue_noise.SIZE if noise is not None else None, **ways.defines, **defines,
         **(lut.defines(table) if table else {}),
-    )
+    )  # fmt: skip
     lost, repaired = gpu.zeros((2,), np.uint32), gpu.zeros((3,), np.uint32)
     if encoding is None:
         result = source.like()
@@ -190,9 +168,7 @@ def measure(params: TonemapParams) -> Measure | None:
         of_all = replace(params, meter_region=None)
         return Measure(partial(_of_part, params=of_all), partial(_resolved, params))
     if params.operator in LOCAL:
-        from .gains import steps
-
-        return Measure(None, lambda _none: steps(params))
+        return Measure(None, lambda _none: local.steps(params))
     return None
 
 
@@ -282,7 +258,7 @@ def _stops(measured: Statistics, params: TonemapParams) -> float:
 
 def _told(stops: float) -> float:
     """Reports the exposure that an image was metered for, in stops, and returns it."""
-    found(f"exposure {stops:+.3f} stops, metered", {"exposure": stops}, detail=True)
+    finding(f"exposure {stops:+.3f} stops, metered", {"exposure": stops}, detail=True)
     return stops
 
 
@@ -293,27 +269,20 @@ def _measured(
     decoding: Decoding | None = None,
     stages: Sequence[Stage] = (),
 ) -> Statistics:
+    part = cut(source, params.meter_region, interleaved=decoding is not None, alpha=bool(stages))
     return statistics(
-        gpu,
-        cut(source, params.meter_region, interleaved=decoding is not None, alpha=bool(stages)),
-        decoding=decoding,
-        stages=stages,
+        gpu, part, decoding=decoding, stages=stages, centre=params.meter == "center",
         weights=white_balance.weights(params.white_balance, source.space.colour.luminance),
         histogram=params.meter == "histogram" or operators.needs_scene(params),
-        centre=params.meter == "center",
         method="tiles" if params.method == "local" else params.method,
-    )
+    )  # fmt: skip
 
 
 def _factor(measured: Statistics, params: TonemapParams) -> float:
-    if params.meter == "mean":
-        level = measured.mean
-    elif params.meter == "log-mean":
-        level = measured.log_mean
-    elif params.meter == "histogram":
+    if params.meter == "histogram":
         level = measured.trimmed_log_mean(*params.percentiles)
     else:
-        level = measured.centre_mean
+        level = getattr(measured, {"center": "centre_mean"}.get(params.meter, params.meter.replace("-", "_")))
     if not level > 0:  # black, or nothing that could be read
         return 1.0
     # This keeps it within float32 for any image: 2**±100 is beyond any light.
@@ -343,4 +312,36 @@ def warn_of_repairs(nan: int, infinite: int, negative: int) -> None:
     tally(
         "pixels repaired before tone mapping: {} (NaN and negative light became black, infinite light white)",
         {"NaN": nan, "infinite": infinite, "negative": negative},
+    )
+
+
+# -- sequences, whose exposure depends on what all images are metered for ------------------------------------------
+
+
+def _of_sequence(params: TonemapParams, stops: float) -> TonemapParams:
+    """Returns parameters with this exposure, and without what no longer has an effect."""
+    usual = {name: getattr(TonemapParams, name) for name in ("meter", "key", "percentiles")}
+    if params.white_balance != GRAY_WORLD:
+        usual["meter_region"] = None
+    exposed = replace(params, exposure=stops, **usual)
+    needless = params.white_balance != GRAY_WORLD and not operators.needs_scene(exposed)
+    return replace(exposed, method="auto") if needless else exposed
+
+
+def together(params: TonemapParams) -> Together | None:
+    """Says how the images of a sequence are exposed together; None where each is exposed alone."""
+    sequence = params.sequence
+    if sequence is None:
+        return None
+
+    def settled(measured: Sequence[Any]) -> list[Params]:
+        metered = [None if one is None else one.exposure for one in measured]
+        return [_of_sequence(params, stops) for stops in sequence.means(metered)]
+
+    return Together(
+        replace(params, sequence=None),
+        lambda measured: measured.exposure is not None,
+        settled,
+        "exposure",
+        "stops",
     )

@@ -9,23 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import ParameterError
+from ..gpu import Gpu
+from ..image import Image
 from ..metrics.statistics import all_statistics
 from ..params.tonemap import TonemapParams
 from ..params.white_balance import GAIN, GRAY_WORLD, Illuminant, WhiteBalance
 from ..pixels import primaries
 from ..pixels.coding import Decoding
+from ..pixels.pointwise import Stage
 from ..pixels.primaries import D65, REC709_LUMINANCE, Chromaticity, ColourError, Matrix, xyz
 from ..pixels.regions import cut
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
-    from ..image import Image
-    from ..pixels.pointwise import Stage
 
 Gains = tuple[float, float, float]
 
@@ -164,8 +161,8 @@ def resolved(
     if params.white_balance != GRAY_WORLD:
         return params
     part = cut(source, params.meter_region, interleaved=decoding is not None, alpha=bool(stages))
-    _, found = all_statistics(gpu, part, decoding=decoding, stages=stages, histogram=False)
-    return replace(params, white_balance=gray_world([one.mean for one in found[:3]]))
+    _, channels = all_statistics(gpu, part, decoding=decoding, stages=stages, histogram=False)
+    return replace(params, white_balance=gray_world([one.mean for one in channels[:3]]))
 
 
 def known(balance: WhiteBalance | None) -> Matrix | None:
@@ -174,16 +171,16 @@ def known(balance: WhiteBalance | None) -> Matrix | None:
     return None if balance is None else matrix(balance)
 
 
-def rows(found: Matrix | None) -> tuple[float, ...]:
+def rows(mix: Matrix | None) -> tuple[float, ...]:
     """Returns :func:`known` as tonemap.cl takes it: nine of sixteen numbers, row by row."""
-    nine = [0.0] * 9 if found is None else [float(v) for v in found.flat]
+    nine = [0.0] * 9 if mix is None else [float(v) for v in mix.flat]
     return *nine, *[0.0] * 7
 
 
 def weights(balance: WhiteBalance | None, luminance: Gains = REC709_LUMINANCE) -> Gains:
     """Returns the weights on light before the balance that give the ``luminance`` after it."""
-    found = known(balance)
-    if found is None:
+    mix = known(balance)
+    if mix is None:
         return luminance
-    r, g, b = (float(w) for w in np.asarray(luminance) @ found)
+    r, g, b = (float(w) for w in np.asarray(luminance) @ mix)
     return r, g, b

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .functions import dwt2, idwt2, iswt2, swt2, threshold, wavedec2, waverec2
-from .packets import wpdec2, wprec2
+from .functions import dwt2, idwt2, iswt2, swt2, threshold, wavedec2, waverec2, wpdec2, wprec2
 
 __all__ = ["dwt2", "idwt2", "iswt2", "swt2", "threshold", "wavedec2", "waverec2", "wpdec2", "wprec2"]

@@ -43,13 +43,13 @@ def axes_last(data: Any, axes: Sequence[int]) -> Any:
         ) from error
 
 
-def axes_back(found: Any, axes: Sequence[int]) -> Any:
+def axes_back(arrays: Any, axes: Sequence[int]) -> Any:
     """The inverse of :func:`axes_last`, for an array or for all arrays in lists and tuples."""
     if _are_last(axes):
-        return found
-    if isinstance(found, list | tuple):
-        return type(found)(axes_back(part, axes) for part in found)
-    return np.moveaxis(found, LAST, axes)
+        return arrays
+    if isinstance(arrays, list | tuple):
+        return type(arrays)(axes_back(part, axes) for part in arrays)
+    return np.moveaxis(arrays, LAST, axes)
 
 
 def _are_last(axes: Sequence[int]) -> bool:
@@ -99,12 +99,12 @@ def planes(gpu: Gpu, data: npt.ArrayLike, dtype: np.dtype[np.generic], *, band: 
     return planes_of(data, _real(dtype))
 
 
-def result(like: Image | npt.ArrayLike, found: Anywhere, dtype: np.dtype[np.generic]) -> Any:
-    """``found`` itself for an Image; for an array, ``found`` on the host with the array's leading axes, complex if the
+def result(like: Image | npt.ArrayLike, band: Anywhere, dtype: np.dtype[np.generic]) -> Any:
+    """``band`` itself for an Image; for an array, ``band`` on the host with the array's leading axes, complex if the
     array was."""
     if isinstance(like, Image):
-        return found
-    parts = found.numpy()
+        return band
+    parts = band.numpy()
     leading = np.shape(like)[:-2]
     if dtype.kind != "c":
         return parts.reshape(*leading, *parts.shape[-2:])

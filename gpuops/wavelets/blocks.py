@@ -18,21 +18,22 @@ from ..tiles.rectangles import cut, paste
 Shape = tuple[int, ...]
 
 
-def regions(shape: Shape, params: DwtParams, levels: int) -> list[Shape]:
+def regions(shape: Shape, params: DwtParams, levels: int) -> list[tuple[int, int]]:
     """(height, width) of the region at an image's top left that each level transforms, the finest first.
 
     Raises ParameterError for an odd length under periodization, which has more coefficients than samples.
     """
-    found: list[Shape] = []
+    shapes = []
+    height, width = shape
     for _ in range(levels):
-        if params.mode != "mirror" and any(n % 2 for n in shape):
+        if params.mode != "mirror" and (height % 2 or width % 2):
             raise ParameterError(
-                f"in one image mode periodization needs even lengths at each level, not {shape[0]}×{shape[1]}: "
-                "use mode mirror, or fewer levels"
+                f"in one image mode periodization needs even lengths at each level, not {height}×{width}: "
+                "use mode mirror, fewer levels, or the method lifting"
             )
-        found.append(shape)
-        shape = tuple((n + 1) // 2 for n in shape)
-    return found
+        shapes.append((height, width))
+        height, width = (height + 1) // 2, (width + 1) // 2
+    return shapes
 
 
 @dataclass(frozen=True)
@@ -46,30 +47,29 @@ class BandInBlock:
         """Rows of the band."""
         return cut(image, (self.at[0] + rows.start, self.at[1]), (rows.stop - rows.start, self.size[1]))
 
+    def put(self, image: Image, band: Image) -> None:
+        """Overwrites the band."""
+        paste(image, band, self.at)
+
 
 def places(shape: Shape, shapes: Sequence[Shape]) -> list[BandInBlock]:
     """The places of cA, the coarsest cH, cV, cD, … in an image of (height, width) ``shape``; ``shapes`` are
     :func:`regions`."""
     height, width = shapes[-1] if shapes else (2 * n - 1 for n in shape)
-    found = [BandInBlock((0, 0), ((height + 1) // 2, (width + 1) // 2))]
+    bands = [BandInBlock((0, 0), ((height + 1) // 2, (width + 1) // 2))]
     for height, width in reversed(shapes):
         low, left = (height + 1) // 2, (width + 1) // 2
-        found += [
+        bands += [
             BandInBlock((low, 0), (height - low, left)),
             BandInBlock((0, left), (low, width - left)),
             BandInBlock((low, left), (height - low, width - left)),
         ]
-    return found
+    return bands
 
 
-def joined(bands: Sequence[Image], shape: Shape) -> Image:
-    """The image of (height, width) ``shape`` that holds the bands; the inverse of :func:`places`."""
-    approximation, *details = bands
-    image = approximation.like((approximation.shape[0], *shape))
-    paste(image, approximation, (0, 0))
-    for horizontal, vertical, diagonal in zip(details[::3], details[1::3], details[2::3], strict=True):
-        low, left = vertical.shape[1], horizontal.shape[2]
-        paste(image, horizontal, (low, 0))
-        paste(image, vertical, (0, left))
-        paste(image, diagonal, (low, left))
+def joined(bands: Sequence[Image], params: DwtParams, shape: Shape) -> Image:
+    """The image of (height, width) ``shape`` that holds the bands."""
+    image = bands[0].like((bands[0].shape[0], *shape))
+    for place, band in zip(places(shape, regions(shape, params, len(bands) // 3)), bands, strict=True):
+        place.put(image, band)
     return image

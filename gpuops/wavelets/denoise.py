@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
+from ..gpu import Gpu
 from ..image import Image
 from ..operands import on_device, planes_of, two_ended
 from ..params.dwt import MAX_SPINS, DwtParams, ShrinkParams
@@ -20,9 +20,6 @@ from ..tiles.pixels import WithAlpha
 from ..tiles.rectangles import cut
 from ..tiles.slabs import move
 from . import multilevel, shrink, stored, transform
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 # The inputs that can be denoised: images on the device or on the host.
 Original = DeviceImage | HostImage
@@ -82,7 +79,7 @@ def denoised(
     ``memory`` and ``made`` are as for :func:`gpuops.wavelets.multilevel.decompose`.
     """
     gpu = source.gpu
-    made = made or partial(_in_array, gpu)
+    made = made or (lambda shape, dtype: HostImage(gpu, np.empty(shape, dtype)))
     if params.levels is None:
         params = replace(params, levels=transform.max_levels(source.shape[1:], params))
     if source.alpha:
@@ -129,8 +126,8 @@ def _once(
     memory: int | None,
     made: multilevel.Made,
 ) -> None:
-    found = stored.coefficients(source, params, memory=memory, made=made)
-    approximation, details = transform.nested(found)
+    bands = stored.coefficients(source, params, memory=memory, made=made)
+    approximation, details = transform.nested(bands)
     details = shrink.shrink(approximation, details, params.wavelet, shrinking)
     multilevel.recompose(transform.flat(approximation, details), params, sink, memory=memory, made=made)
 
@@ -147,10 +144,6 @@ def _shifted(source: Original, down: int, right: int, made: multilevel.Made) -> 
         above = _extended(source.rows(slice(0, down + 1)), down, right)
         result.overwrite(slice(0, down), cut(above, (0, 0), (down, width + right)))
     return result
-
-
-def _in_array(gpu: Gpu, shape: tuple[int, ...], dtype: np.dtype[Any]) -> HostImage:
-    return HostImage(gpu, np.empty(shape, dtype))
 
 
 def _extended(image: Image, down: int, right: int) -> Image:

@@ -1,26 +1,27 @@
-"""dwt2, idwt2, wavedec2, waverec2, swt2, iswt2 as PyWavelets has them: numpy in, numpy out; Image in, Image out."""
+"""The transforms and packets as PyWavelets has them: numpy in, numpy out; Image in, Image out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from math import gcd, isfinite
-from typing import TYPE_CHECKING, Any, Concatenate
+from math import gcd, isfinite, prod, sqrt
+from typing import Any, Concatenate
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError, check_name
+from ..gpu import Gpu
 from ..image import Image
 from ..operands import P, TwoEnded, shaped_like, two_ended
-from ..params.dwt import DwtParams, wavelet_name
+from ..params.dwt import MAX_LEVELS, DwtParams, wavelet_name
 from ..tiles.ends import HostImage
 from ..tiles.memory import room
-from . import multilevel, shrink, stationary, transform
+from . import axis, multilevel, shrink, transform
 from .arrays import LAST, axes_back, axes_last, dtype_of, planes, result, samples, triple
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
+from .bands import in_precision
+from .extension import vectors
+from .wavelets import WAVELETS, Wavelet
 
 Array = npt.NDArray[Any]
 ImageCoefficients = list[Image | tuple[Image, Image, Image]]
@@ -44,16 +45,9 @@ def _of_levels(
 
 @_of_level
 def dwt2(
-    gpu: Gpu,
-    data: Image | npt.ArrayLike,
-    wavelet: str,
-    mode: str = "symmetric",
-    axes: Sequence[int] = LAST,
-    *,
-    method: str = "auto",
-    integer: bool = False,
-    tile: str = "auto",
-) -> Any:
+    gpu: Gpu, data: Image | npt.ArrayLike, wavelet: str, mode: str = "symmetric", axes: Sequence[int] = LAST, *,
+    method: str = "auto", integer: bool = False, tile: str = "auto",
+) -> Any:  # fmt: skip
     """One level of the two-dimensional transform over two axes: cA, (cH, cV, cD), as ``pywt.dwt2``.
 
     Parameters
@@ -92,17 +86,9 @@ def dwt2(
 
 @_of_levels
 def wavedec2(
-    gpu: Gpu,
-    data: Image | npt.ArrayLike,
-    wavelet: str,
-    mode: str = "symmetric",
-    level: int | None = None,
-    axes: Sequence[int] = LAST,
-    *,
-    method: str = "auto",
-    integer: bool = False,
-    tile: str = "auto",
-) -> Any:
+    gpu: Gpu, data: Image | npt.ArrayLike, wavelet: str, mode: str = "symmetric", level: int | None = None,
+    axes: Sequence[int] = LAST, *, method: str = "auto", integer: bool = False, tile: str = "auto",
+) -> Any:  # fmt: skip
     """All levels: [cA, (cH, cV, cD) of the coarsest, …, (cH, cV, cD) of the finest], as ``pywt.wavedec2``.
 
     ``level`` None takes ``pywt.dwtn_max_level`` (modes ``mirror`` and ``vc2``: until the shorter side is one sample); a
@@ -123,22 +109,15 @@ def _decompose(gpu: Gpu, data: Image | npt.ArrayLike, params: DwtParams) -> tupl
     host = planes(gpu, data, dtype)
     memory = room(gpu, host.nbytes, multilevel.COPIES)
     source = multilevel.resident(HostImage(gpu, host), params, memory=memory)
-    found = multilevel.decompose(source, params, memory=memory)
-    return transform.nested([result(data, band, dtype) for band in found])
+    bands = multilevel.decompose(source, params, memory=memory)
+    return transform.nested([result(data, band, dtype) for band in bands])
 
 
 def idwt2(
-    gpu: Gpu,
-    coeffs: tuple[Any, tuple[Any, Any, Any]],
-    wavelet: str,
-    mode: str = "symmetric",
-    axes: Sequence[int] = LAST,
-    *,
-    shape: tuple[int, int] | None = None,
-    method: str = "auto",
-    integer: bool = False,
-    tile: str = "auto",
-) -> Any:
+    gpu: Gpu, coeffs: tuple[Any, tuple[Any, Any, Any]], wavelet: str, mode: str = "symmetric",
+    axes: Sequence[int] = LAST, *, shape: tuple[int, int] | None = None, method: str = "auto",
+    integer: bool = False, tile: str = "auto",
+) -> Any:  # fmt: skip
     """The inverse of :func:`dwt2`, as ``pywt.idwt2``: None stands for a band of zeros.
 
     ``shape`` (height, width) is the image's true size: without it an odd length comes back one longer, as in
@@ -153,17 +132,9 @@ def idwt2(
 
 
 def waverec2(
-    gpu: Gpu,
-    coeffs: Sequence[Any],
-    wavelet: str,
-    mode: str = "symmetric",
-    axes: Sequence[int] = LAST,
-    *,
-    shape: tuple[int, int] | None = None,
-    method: str = "auto",
-    integer: bool = False,
-    tile: str = "auto",
-) -> Any:
+    gpu: Gpu, coeffs: Sequence[Any], wavelet: str, mode: str = "symmetric", axes: Sequence[int] = LAST, *,
+    shape: tuple[int, int] | None = None, method: str = "auto", integer: bool = False, tile: str = "auto",
+) -> Any:  # fmt: skip
     """The inverse of :func:`wavedec2`, as ``pywt.waverec2``. Otherwise as :func:`idwt2`."""
     if not coeffs:
         raise ParameterError("the list of coefficients is empty: it must hold cA at least")
@@ -189,16 +160,9 @@ def waverec2(
 
 
 def swt2(
-    gpu: Gpu,
-    data: Image | npt.ArrayLike,
-    wavelet: str,
-    level: int | None = None,
-    start_level: int = 0,
-    axes: Sequence[int] = LAST,
-    *,
-    trim_approx: bool = False,
-    norm: bool = False,
-) -> Any:
+    gpu: Gpu, data: Image | npt.ArrayLike, wavelet: str, level: int | None = None, start_level: int = 0,
+    axes: Sequence[int] = LAST, *, trim_approx: bool = False, norm: bool = False,
+) -> Any:  # fmt: skip
     """The stationary transform, which keeps all samples and follows shifts: as ``pywt.swt2``.
 
     Parameters
@@ -237,9 +201,9 @@ def swt2(
         )
     coefficients: list[Any] = []
     for number in range(start_level + 1, start_level + levels + 1):
-        image, details = stationary.forward(image, name, number, norm)
-        found = tuple(result(data, band, dtype) for band in details)
-        coefficients.append(found if trim_approx else (result(data, image, dtype), found))
+        image, details = _split(image, name, number, norm)
+        three = tuple(result(data, band, dtype) for band in details)
+        coefficients.append(three if trim_approx else (result(data, image, dtype), three))
     if trim_approx:
         coefficients.append(result(data, image, dtype))
     return axes_back(coefficients[::-1], axes)
@@ -269,8 +233,73 @@ def iswt2(
         raise ParameterError("the bands of a stationary transform must have one shape")
     for at in range(0, len(rest), 3):
         details = (rest[at], rest[at + 1], rest[at + 2])
-        image = stationary.inverse((image, details), name, (len(rest) - at) // 3, norm)
+        image = _joined((image, details), name, (len(rest) - at) // 3, norm)
     return axes_back(result(bands[0], image, dtype), axes)
+
+
+def wpdec2(
+    gpu: Gpu, data: Image | npt.ArrayLike, wavelet: str, mode: str = "symmetric", level: int = 1,
+    axes: Sequence[int] = LAST, *, method: str = "auto", integer: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """The 4^level bands of ``pywt.WaveletPacket2D`` at a level, by paths of letters a, h, v and d: "ah" is cH of cA.
+
+    Parameters and errors as :func:`gpuops.wavelets.wavedec2`; level 0 is the data itself, its path "".
+    """
+    params = _params(wavelet, mode, level, method, integer)
+    data = axes_last(data, axes)
+    dtype = dtype_of(gpu, [data], integer)
+    image = samples(gpu, data, dtype)
+    packets = {"": in_precision(image, transform.working(gpu, image.dtype, params))}
+    for _ in range(level):
+        parents, packets = packets, {}
+        for path, parent in parents.items():
+            approximation, details = transform.forward(parent, params)
+            packets |= {
+                path + letter: band for letter, band in zip("ahvd", (approximation, *details), strict=True)
+            }
+    return {
+        path: axes_back(result(data, in_precision(band, image.dtype), dtype), axes)
+        for path, band in packets.items()
+    }
+
+
+def wprec2(
+    gpu: Gpu, packets: Mapping[str, Any], wavelet: str, mode: str = "symmetric", axes: Sequence[int] = LAST, *,
+    shape: tuple[int, int], method: str = "auto", integer: bool = False,
+) -> Any:  # fmt: skip
+    """The inverse of :func:`wpdec2`: the data of (height, width) ``shape``. Bands that are left out are zeros.
+
+    Paths may differ in length: a band's own bands are only used if that band is missing. Raises ParameterError for
+    bands of a wrong size, and if there is no band at all.
+    """
+    packets = {path: axes_last(band, axes) for path, band in packets.items()}
+    dtype = dtype_of(gpu, list(packets.values()), integer)
+    params = _params(wavelet, mode, 1, method, integer)
+    above = {path[:length] for path in packets for length in range(len(path))}
+    if wrong := [path for path in packets if set(path) - set("ahvd") or len(path) > MAX_LEVELS]:
+        raise ParameterError(f"{wrong[0]!r} is no path of a wavelet packet: use letters of a, h, v and d")
+
+    def band(path: str, shape: tuple[int, ...]) -> Image | None:
+        if path in packets:
+            image = samples(gpu, packets[path], dtype, band=True)
+            if image.shape[1:] != shape:
+                raise ParameterError(
+                    f"the packet {path!r} must be {shape[0]}×{shape[1]}, not {image.shape[1]}×{image.shape[2]}"
+                )
+            return image
+        if path not in above:
+            return None
+        (low_y, high_y), (low_x, high_x) = (axis.lengths(params, n) for n in shape)
+        sizes = {"a": (low_y, low_x), "h": (high_y, low_x), "v": (low_y, high_x), "d": (high_y, high_x)}
+        a, h, v, d = (band(path + letter, size) for letter, size in sizes.items())
+        if all(child is None for child in (a, h, v, d)):
+            return None
+        return transform.recompose(a, [(h, v, d)], params, shape)
+
+    whole = band("", tuple(shape))
+    if whole is None:
+        raise ParameterError("there must be one packet at least")
+    return axes_back(result(next(iter(packets.values())), whole, dtype), axes)
 
 
 @two_ended
@@ -301,3 +330,59 @@ def threshold(
     image = samples(gpu, data, dtype)
     limits = [float(value)] * image.shape[0]
     return shaped_like(data, shrink.shrink_band(image, limits, mode, substitute=substitute))
+
+
+# -- the stationary transform --------------------------------------------------------------------------------------
+
+# -- The stationary wavelet transform of device images: (planes, height, width) float32 or float64 ---------------
+
+Bands = tuple[Image, tuple[Image, Image, Image]]
+
+Y, X = 1, 2
+
+
+def _split(image: Image, name: str, level: int, norm: bool) -> Bands:
+    """One level, number ``level`` (from 1 on): cA, (cH, cV, cD), each of the image's size."""
+    low, high = _along(Y, (image,), name, level, norm)
+    approximation, vertical = _along(X, (low,), name, level, norm)
+    horizontal, diagonal = _along(X, (high,), name, level, norm)
+    return approximation, (horizontal, vertical, diagonal)
+
+
+def _joined(bands: Bands, name: str, level: int, norm: bool) -> Image:
+    """The image that one level's bands stand for."""
+    approximation, (horizontal, vertical, diagonal) = bands
+    low = _along(X, (approximation, vertical), name, level, norm)
+    high = _along(X, (horizontal, diagonal), name, level, norm)
+    return _along(Y, (*low, *high), name, level, norm)[0]
+
+
+def _along(axis: int, given: tuple[Image, ...], name: str, level: int, norm: bool) -> list[Image]:
+    """The low and the high half of an image along an axis, or the image of the two."""
+    restored = len(given) == 2
+    made = [given[0].like() for _ in range(1 if restored else 2)]
+    gpu, shape, dtype, wavelet = given[0].gpu, given[0].shape, given[0].dtype, WAVELETS[name]
+    rows = axis == X
+    width = gpu.limits.lanes
+    filters = gpu.kept(
+        ("swt filters", name, dtype, restored, norm),
+        lambda: gpu.array(_filters(wavelet, restored, norm).astype(dtype)),
+    )
+    outer, n, inner = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+    apart = 2 ** (level - 1)
+    first = apart * (wavelet.length // 2 - restored)  # PyWavelets' alignment
+    size = (-(-n // width), 1, outer) if rows else (-(-inner // width), n, outer)
+    gpu.compute(
+        ("border", "dwt_extension", "swt"), "restored" if restored else "stationary", size, *given, *made, filters,
+        wavelet.length, outer, n, inner, first, apart, group=128,
+        label=f"{'i' if restored else ''}swt {'yx'[axis - 1]} {name}", traffic=None, ROWS=rows, **vectors(dtype, width),
+    )  # fmt: skip
+    return made
+
+
+def _filters(
+    wavelet: Wavelet, restored: bool, norm: bool
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Low and high taps in turn. With ``norm`` the energy is kept; without it constants grow as in the dwt."""
+    factor = (sqrt(0.5) if norm else 0.5) if restored else (sqrt(0.5) if norm else 1.0)
+    return factor * np.array(wavelet.reconstruct if restored else wavelet.decompose).T

@@ -11,8 +11,10 @@ cycles are cut into pieces that are moved at the same time. Each lifting step is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, partial
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +24,8 @@ from ..gpu import Gpu, Kernel, Local
 from ..image import Image
 from ..params.dwt import DwtParams
 from . import blocks
-from .steps import Line, run
-from .wavelets import WAVELETS
+from .lifting import lifting
+from .wavelets import WAVELETS, LiftingStep, Wavelet
 
 Shape = tuple[int, ...]
 
@@ -60,30 +62,21 @@ def decompose(
     ParameterError
         An odd length under periodization, another method or type of samples, no sample in a chunk.
     """
-    _check(image, params, chunk)
-    for height, width in blocks.regions(image.shape[1:], params, levels):
-        _columns(image, height, width, params, table, inverse=False)
-        _rows(image, height, width, params, chunk, table, inverse=False)
+    for step in _launches(image, params, levels, chunk, table, inverse=False):
+        step()
 
 
 def recompose(
     image: Image, params: DwtParams, levels: int, *, chunk: int = CHUNK, table: str = GLOBAL
 ) -> None:
     """The inverse of :func:`decompose`, over the same memory."""
-    _check(image, params, chunk)
-    for height, width in blocks.regions(image.shape[1:], params, levels)[::-1]:
-        _rows(image, height, width, params, chunk, table, inverse=True)
-        _columns(image, height, width, params, table, inverse=True)
+    for step in _launches(image, params, levels, chunk, table, inverse=True)[::-1]:
+        step()
 
 
 def places(image: Image, params: DwtParams, levels: int) -> list[blocks.BandInBlock]:
     """The places of the bands that :func:`decompose` has left: cA, the coarsest cH, cV, cD, …"""
     return blocks.places(image.shape[1:], blocks.regions(image.shape[1:], params, levels))
-
-
-def joined(bands: Sequence[Image], params: DwtParams, shape: Shape) -> Image:
-    """The Image of (height, width) ``shape`` that :func:`recompose` overwrites; from copies of all bands."""
-    return blocks.joined(bands, shape)
 
 
 def _check(image: Image, params: DwtParams, chunk: int) -> None:
@@ -104,32 +97,31 @@ def table_bytes(gpu: Gpu, shape: Shape, levels: int, *, chunk: int = CHUNK, tabl
     for _ in range(levels):
         counts |= {shape[0], 2 * (shape[1] // (2 * chunk))}
         shape = tuple((n + 1) // 2 for n in shape)
-    found = (_permuting(gpu, count, _wide(gpu), False, table)[2] for count in counts if count > 2)
-    return sum(pieces.nbytes for pieces in found if pieces is not None)
+    tables = (_permuting(gpu, count, _wide(gpu), False, table)[2] for count in counts if count > 2)
+    return sum(pieces.nbytes for pieces in tables if pieces is not None)
 
 
-def _columns(image: Image, height: int, width: int, params: DwtParams, table: str, *, inverse: bool) -> None:
-    line = Line(WAVELETS[params.wavelet], params.mode, 1, height, width, inverse)
-    if inverse:
-        run(line, image)
-    _permute(image, line.label, height, width, 1, image.shape[2], inverse, table)
-    if not inverse:
-        run(line, image)
-
-
-def _rows(
-    image: Image, height: int, width: int, params: DwtParams, chunk: int, table: str, *, inverse: bool
-) -> None:
-    line = Line(WAVELETS[params.wavelet], params.mode, 2, width, height, inverse)
-    chunks = 2 * (width // (2 * chunk))
-    steps = [
-        partial(_create, image, line.label, height, width, chunk, inverse),
-        partial(_permute, image, line.label, chunks, chunk, height, chunk, inverse, table),
-        partial(_shift, image, line.label, height, width, chunk, inverse),
-        partial(run, line, image),
-    ]
-    for step in steps[::-1] if inverse else steps:
-        step()
+def _launches(
+    image: Image, params: DwtParams, levels: int, chunk: int, table: str, *, inverse: bool
+) -> list[Callable[[], None]]:
+    """What is done, or undone, in its order forward: of each level columns, and then rows."""
+    _check(image, params, chunk)
+    launches: list[Callable[[], None]] = []
+    for height, width in blocks.regions(image.shape[1:], params, levels):
+        down, along = (
+            Line(WAVELETS[params.wavelet], params.mode, axis, n, across, inverse)
+            for axis, n, across in ((1, height, width), (2, width, height))
+        )
+        chunks = 2 * (width // (2 * chunk))
+        launches += [
+            partial(_permute, image, down.label, height, width, 1, image.shape[2], inverse, table),
+            partial(run, down, image),
+            partial(_create, image, along.label, height, width, chunk, inverse),
+            partial(_permute, image, along.label, chunks, chunk, height, chunk, inverse, table),
+            partial(_shift, image, along.label, height, width, chunk, inverse),
+            partial(run, along, image),
+        ]
+    return launches
 
 
 def _group(gpu: Gpu, name: str, chunk: int, wide: int) -> tuple[Kernel, int]:
@@ -169,10 +161,10 @@ def _permute(
         items = (lanes - moved) // wide
         if items == 0:
             continue
-        kernel, local, found = _permuting(gpu, count, wide, inverse, table)
-        slots, bits = (found.shape[0], 0) if found is not None else (count, count.bit_length() - 1)
+        kernel, local, links = _permuting(gpu, count, wide, inverse, table)
+        slots, bits = (links.shape[0], 0) if links is not None else (count, count.bit_length() - 1)
         gpu.launch(
-            kernel, (items, slots, lines), image, found, slots, bits, _modulus(count), int(inverse), lines, rows,
+            kernel, (items, slots, lines), image, links, slots, bits, _modulus(count), int(inverse), lines, rows,
             height, width, stride, moved, moved + items * wide, Local(local[0] * local[1] * wide * 4), local=local,
             label=f"{label} permute", traffic=8 * lines * items * wide * (_modulus(count) - 1),
         )  # fmt: skip
@@ -190,6 +182,87 @@ def _shift(image: Image, label: str, height: int, width: int, chunk: int, invers
     image.gpu.launch(
         kernel, (items, height, planes), image, rows, columns, half, half, by, int(inverse), local=(items, 1, 1),
         label=f"{label} shift", traffic=8 * planes * height * (half + by),
+    )  # fmt: skip
+
+
+# -- lifting steps, each a launch of its own, on even and odd samples that lie apart -----------------------------------
+
+
+@dataclass(frozen=True)
+class Line:
+    """A transform along one axis: ``n`` samples, in ``across`` lines of each plane, at an image's top left."""
+
+    wavelet: Wavelet
+    mode: str
+    axis: int
+    n: int
+    across: int
+    inverse: bool
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The numbers of even and odd samples. In the mode periodization n is even."""
+        return (self.n + 1) // 2, self.n // 2
+
+    @property
+    def scales(self) -> tuple[float, float]:
+        """The factors of low coefficients to even samples, and of high ones to odd samples, as all steps leave them.
+
+        One sample and its mirror images are a constant, whose low coefficient is √2 times itself.
+        """
+        scale = sqrt(2.0) if self.mode == "mirror" and self.n == 1 else self.wavelet.scale
+        return scale, -1.0 / scale
+
+    @property
+    def border(self) -> str:
+        if self.mode == "periodization":
+            return "BORDER_WRAP"
+        return "BORDER_MIRROR" if self.wavelet.whole_sample else "BORDER_CONSTANT"
+
+    @property
+    def label(self) -> str:
+        return f"{'i' if self.inverse else ''}dwt {'yx'[self.axis - 1]} {self.wavelet.name} in-place"
+
+
+def run(line: Line, image: Image) -> None:
+    """Takes all steps: even samples, which come first along the axis, and odd ones become low and high coefficients.
+
+    With ``line.inverse`` it is the other way round. The image is float32 or int32.
+    """
+    steps = lifting(line.wavelet, inverse=line.inverse).steps
+    # The factors of the image's even and odd values relative to the values that the steps work on.
+    stored = line.scales if line.inverse else (1.0, 1.0)
+    end = (1.0, 1.0) if line.inverse else line.scales
+    for index, step in enumerate(steps):
+        last = not any(later.odd == step.odd for later in steps[index + 1 :])
+        result = end[step.odd] if last else 1.0
+        _lifting_step(line, image, step, stored[step.odd], stored[not step.odd], result)
+        stored = (stored[0], result) if step.odd else (result, stored[1])
+
+
+def _lifting_step(
+    line: Line, image: Image, step: LiftingStep, own: float, other: float, result: float
+) -> None:
+    """Takes one step. ``own``, ``other``: scales of the changed and the other half before it; ``result``: scale of the
+    changed half after it."""
+    gpu, planes = image.gpu, image.shape[0]
+    integer, rows = image.dtype.kind == "i", line.axis == 2
+    targets, others = line.counts[step.odd], line.counts[not step.odd]
+    if planes * line.across * targets == 0:
+        return
+    sample = "int" if integer else "float"
+    wide = 16 if gpu.limits.is_cpu else 1
+    taps = [int(tap) for tap in step.taps] if integer else [*step.weights]
+    weights = tuple(taps + [type(taps[0])(0)] * (16 - len(taps)))
+    size = (-(-targets // wide), line.across) if rows else (-(-line.across // wide), targets)
+    to, beside = (line.counts[0], 0) if step.odd else (0, line.counts[0])
+    gpu.compute(
+        ("border", "dwt_step"), "lifting_step", (*size, planes), image, planes, image.shape[1:], line.across,
+        line.n, targets, others, to, beside,
+        weights, step.first, int(step.odd), 1.0 / own, 1.0 / other, result, step.rounding, step.shift,
+        int(step.subtract), group=(64 // wide, 4), label=f"{line.label} {'predict' if step.odd else 'update'}",
+        traffic=4 * planes * line.across * (2 * targets + others), TAPS=len(step.taps), WIDTH=wide, S=sample,
+        S16=f"{sample}16", INTEGER=integer, ROWS=rows, **{line.border: True},
     )  # fmt: skip
 
 
@@ -214,7 +287,7 @@ def cycles(count: int) -> tuple[tuple[int, int], ...]:
     """(least chunk, length) of each cycle of the permutation of ``count`` chunks: algorithm 3."""
     modulus = _modulus(count)
     seen = bytearray(modulus)
-    found = []
+    pairs = []
     for first in range(1, modulus):
         if seen[first]:
             continue
@@ -223,8 +296,8 @@ def cycles(count: int) -> tuple[tuple[int, int], ...]:
             seen[at] = 1
             at = 2 * at % modulus
             length += 1
-        found.append((first, length))
-    return tuple(found)
+        pairs.append((first, length))
+    return tuple(pairs)
 
 
 def pieces(count: int, at_a_time: int, *, inverse: bool) -> npt.NDArray[np.int32]:
@@ -265,7 +338,7 @@ def _permuting(
     longest = max(length for _, length in cycles(count))
     local = kernel.fit(_LANES // wide, _PIECES[longest > _LONG], 1)
     key = "dwt chunks", count, local[1], inverse
-    found = gpu.kept(key, lambda: gpu.array(pieces(count, local[1], inverse=inverse)))
-    if constant and found.nbytes > _CONSTANT_BYTES:
+    links = gpu.kept(key, lambda: gpu.array(pieces(count, local[1], inverse=inverse)))
+    if constant and links.nbytes > _CONSTANT_BYTES:
         return _permuting(gpu, count, wide, inverse, GLOBAL)
-    return kernel, local, found
+    return kernel, local, links

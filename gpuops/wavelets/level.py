@@ -29,6 +29,10 @@ _UNITS = 2  # compute units for each group: with fewer groups the time is that o
 # Pairs of columns of a work-item on CPUs: shorter stretches of rows are read half as fast. Narrow images have few.
 _NARROW, _WIDE = 64, 2048
 _BANDS = 4  # bands for each core
+# In place: the largest parts of an image that may be put aside, usually, and if the first part makes too few bands for
+# half of the device's compute units. So many bands take the same memory whatever the image's size: small images need
+# more.
+_ASIDE, _MORE_ASIDE = 0.0195, 0.25
 MOST = 2**32  # samples that a plane must stay below: their places are numbers of 32 bits
 _LEAST = 8  # the fewest pairs of rows of a band: in shorter bands most rows would be read twice
 
@@ -92,9 +96,6 @@ class Level:
     image: Shape
     inverse: bool
     layout: LevelLayout | None = None
-    room: int = 0  # in place: bytes that may be put aside
-    # In place: bytes that may be put aside if most of the device would otherwise have nothing to do.
-    more_room: int = 0
 
     def prepared(self) -> Level:
         """This level, or its equal that was prepared before: preparing takes ten times as long as launching."""
@@ -117,25 +118,15 @@ class Level:
         """Whether the device can run the level."""
         return self._whole is not None or self.group is not None
 
-    def check(self) -> None:
-        """Raises ParameterError where the mode has nothing to reflect."""
-        for n in self.image:
-            axis.check_length(self.params, n)
-
     def empty(self, like: Image) -> Four:
         """Four bands, uninitialised."""
-        return (like.like(self._four[0]), *self.details(like))
+        low_y, _, low_x, _ = self.bands
+        return (like.like((self.planes, low_y, low_x)), *self.details(like))
 
     def details(self, like: Image) -> Three:
         """The bands cH, cV and cD, uninitialised."""
-        _, horizontal, vertical, diagonal = self._four
-        return like.like(horizontal), like.like(vertical), like.like(diagonal)
-
-    @cached_property
-    def _four(self) -> tuple[Shape3, Shape3, Shape3, Shape3]:
-        """The shapes of the bands cA, cH, cV and cD."""
         n, (low_y, high_y, low_x, high_x) = self.planes, self.bands
-        return (n, low_y, low_x), (n, high_y, low_x), (n, low_y, high_x), (n, high_y, high_x)
+        return like.like((n, high_y, low_x)), like.like((n, low_y, high_x)), like.like((n, high_y, high_x))
 
     @cached_property
     def _whole(self) -> BoundLaunch | None:
@@ -171,11 +162,7 @@ class Level:
         The first launch puts samples aside; its arguments begin with the input. The second does the rest; its arguments
         begin with the image, and its bands unless they are in place. Both end with the columns and rows put aside.
         """
-        if self.group is None:
-            raise DeviceError(
-                f"{self.gpu.info.name} cannot run groups that are large enough: use --method lifting"
-            )
-        kernel, items = self.group
+        kernel, items = self.required_group
         tiles = -(-self.pairs[1] // (items * _PAIRS))
         aside, band = self._divided(tiles, items)
         bands: tuple[Argument, ...] = ()
@@ -303,6 +290,15 @@ class Level:
             items //= 2
         return None
 
+    @property
+    def required_group(self) -> tuple[Kernel, int]:
+        """:attr:`group`. Raises DeviceError where there is none."""
+        if self.group is None:
+            raise DeviceError(
+                f"{self.gpu.info.name} cannot run groups that are large enough: use --method lifting"
+            )
+        return self.group
+
     def aside(self, origin: int | None = None) -> Aside:
         """The samples put aside if there is no layout; work-items' columns begin eight by eight from ``origin``."""
         plan = self.lifting
@@ -333,26 +329,27 @@ class Level:
             return left // max(1, edge * aside.row_pitch) - 1
 
         few = ceil(self.gpu.limits.compute_units / (_UNITS * tiles * self.planes))
-        most = max(bands_in(self.room), min(few, bands_in(self.more_room)))
+        nbytes = self.planes * self.layout.plane * self.dtype.itemsize
+        most = max(bands_in(int(_ASIDE * nbytes)), min(few, bands_in(int(_MORE_ASIDE * nbytes))))
         # If the device forbids bands that are long enough, more is put aside than there is room for.
         band = min(max(_LEAST, ceil(pairs / max(1, min(wanted, most)))), self.gpu.limits.band // 2)
         return replace(aside, column_pitch=columns, rows=edge * (ceil(pairs / band) + 1)), band
 
 
+def in_passes(params: DwtParams, shape: tuple[int, ...]) -> bool:
+    """Whether it is the lifting of floats that extends the samples, rather than each step, beyond the edges."""
+    each_step = params.mode == "vc2" or params.wavelet.startswith("vc2-")
+    as_usual = params.method == "lifting" and params.tile == "auto" and not params.integer
+    return as_usual and not each_step and prod(shape[1:]) < MOST
+
+
 def fitting(
     gpu: Gpu, params: DwtParams, dtype: np.dtype[np.generic], shape: tuple[int, ...], *, inverse: bool
 ) -> Level | None:
-    """The level of an image (planes, height, width); None if it cannot be done in one pass.
-
-    It can for the lifting of floats that extends the samples, rather than each step, beyond the edges.
-    """
-    if params.integer or params.method != "lifting" or params.tile != "auto":
-        return None
-    if params.mode == "vc2" or params.wavelet.startswith("vc2-"):  # these extend each step
+    """The level of an image (planes, height, width); None if it cannot be done in one pass."""
+    if not in_passes(params, shape):
         return None
     planes, height, width = shape
-    if height * width >= MOST:
-        return None
     level = Level(gpu, params, dtype, planes, (height, width), inverse).prepared()
     if gpu.limits.is_cpu:
         # A compiler that does not know vectors takes half a minute for these kernels.

@@ -43,8 +43,8 @@ class Lifting:
 
     def is_read_again(self, odd: bool, at: int) -> bool:
         """Whether the sample of pair k + ``at`` is read, or changed, when later pairs than k are finished."""
-        found = zip(self.steps, self.spans, strict=True)
-        return any((after if step.odd == odd else after + step.first) < at for step, (_, after) in found)
+        steps = zip(self.steps, self.spans, strict=True)
+        return any((after if step.odd == odd else after + step.first) < at for step, (_, after) in steps)
 
     def _source(self, form: str, *lines: str) -> GeneratedSource:
         reach = f"#define LEFT {self.left}", f"#define RIGHT {self.right}", f"#define KEPT {self.kept}"

@@ -74,11 +74,11 @@ def decompose(
     levels = params.levels if params.levels is not None else transform.max_levels(tuple(shape), params)
     wide = transform.working(gpu, dtype, params)
     made = made or partial(_in_array, source)
-    found = [made((planes, *size), dtype) for _, size in transform.band_shapes(params, tuple(shape), levels)]
+    sinks = [made((planes, *size), dtype) for _, size in transform.band_shapes(params, tuple(shape), levels)]
     left = levels
     while left and not plan.fits(gpu, source.shape, wide, COPIES, memory):
         low = (planes, *transform.band_shapes(params, source.shape[1:], 1)[0][1])
-        approximation: HostImage | DeviceImage = found[0]
+        approximation: HostImage | DeviceImage = sinks[0]
         room = memory
         if left > 1 and plan.fits(gpu, low, wide, COPIES, memory):
             approximation = DeviceImage(gpu.empty(low, wide))
@@ -86,24 +86,24 @@ def decompose(
         elif left > 1:
             approximation = made(low, wide)
         first = 3 * (levels - left)
-        details = found[len(found) - first - 3 : len(found) - first]
+        details = sinks[len(sinks) - first - 3 : len(sinks) - first]
         _forward(source, [approximation, *details], params, room, overlap)
         source, left = approximation, left - 1
     if left:
         rest = transform.decompose(source.whole(), replace(params, levels=left))
         ends: list[tuple[Source, Sink]] = [
             (DeviceImage(bands.in_precision(band, dtype)), sink)
-            for sink, band in zip(found, transform.flat(*rest), strict=False)
+            for sink, band in zip(sinks, transform.flat(*rest), strict=False)
             if band.nbytes
         ]
         move(ends, memory // 2, copies=COPIES, overlap=overlap)
     elif not levels:
-        move([(source, found[0])], memory // 2, copies=COPIES, overlap=overlap)
-    return [*found]
+        move([(source, sinks[0])], memory // 2, copies=COPIES, overlap=overlap)
+    return [*sinks]
 
 
 def recompose(
-    found: Sequence[Anywhere | None],
+    coefficients: Sequence[Anywhere | None],
     params: DwtParams,
     sink: Sink,
     *,
@@ -116,10 +116,10 @@ def recompose(
     None stands for a band of zeros; the rest is as there. Raises ParameterError for bands that fit neither together nor
     the sink.
     """
-    given = next(band for band in found if band is not None)
+    given = next(band for band in coefficients if band is not None)
     gpu, planes, dtype = given.gpu, given.shape[0], given.dtype
     memory = memory or gpu.limits.global_bytes
-    sizes = transform.sizes(*transform.nested(found), params, sink.shape[1:])
+    sizes = transform.sizes(*transform.nested(coefficients), params, sink.shape[1:])
 
     def fits(shape: Sequence[int]) -> bool:
         return isinstance(given, Image) or plan.fits(gpu, (planes, *shape), dtype, COPIES, memory)
@@ -130,10 +130,10 @@ def recompose(
         return end_of(band)
 
     whole = sum(fits(size.image) for size in sizes)  # the coarsest levels, which go together
-    image = end(found[0], sizes[0].bands[0] if sizes else given.shape[1:])
+    image = end(coefficients[0], sizes[0].bands[0] if sizes else given.shape[1:])
     if whole:
         shape = sizes[whole - 1].image
-        some = found[: 3 * whole + 1]
+        some = coefficients[: 3 * whole + 1]
 
         def of_planes(at: slice) -> Image:
             parts = [None if band is None else band.planes(at) for band in some]
@@ -141,7 +141,7 @@ def recompose(
 
         image = DeviceImage(planewise(planes, planes * prod(shape) * dtype.itemsize, of_planes))
     for number, size in enumerate(sizes[whole:], whole):
-        three = zip(found[3 * number + 1 : 3 * number + 4], size.bands[1:], strict=True)
+        three = zip(coefficients[3 * number + 1 : 3 * number + 4], size.bands[1:], strict=True)
         room = memory - (image.image.nbytes if isinstance(image, DeviceImage) else 0)
         four = [image, *(end(*band) for band in three)]
         if number + 1 == len(sizes):
@@ -168,8 +168,8 @@ def _forward(
     period = {"periodic": n, "periodization": n + n % 2}.get(params.mode)
 
     def level(_: Slab, images: Sequence[Image]) -> Iterator[Image]:
-        found = transform.forward(bands.in_precision(images[0], dtype), params)
-        made = zip(sinks, transform.flat(found[0], [found[1]]), strict=True)
+        parts = transform.forward(bands.in_precision(images[0], dtype), params)
+        made = zip(sinks, transform.flat(parts[0], [parts[1]]), strict=True)
         return (bands.in_precision(band, sink.dtype) for sink, band in made)
 
     slabs = divided(lows, (n + 1) // 2, most, margin, wraps=period is not None)

@@ -18,27 +18,27 @@ _ROUNDING = 1e-5  # the part of the image's median below which details are hardl
 _THIN = 1024  # the widest picture, in pixels, whose lines are one pixel wide
 
 
-def size(found: Sequence[Anywhere]) -> tuple[int, int, int]:
+def size(coefficients: Sequence[Anywhere]) -> tuple[int, int, int]:
     """(colours, height, width) of the picture of bands."""
-    _, (height, width) = layout([band.shape[1:] for band in found])
-    return found[0].shape[0] - found[0].alpha, height, width
+    _, (height, width) = layout([band.shape[1:] for band in coefficients])
+    return coefficients[0].shape[0] - coefficients[0].alpha, height, width
 
 
-def paint(found: Sequence[Anywhere], sink: Sink, white: float = 1.0) -> None:
+def paint(coefficients: Sequence[Anywhere], sink: Sink, white: float = 1.0) -> None:
     """Paints bands side by side: cV to the right of the coarser bands, cH below, cD at the bottom right, with thin
     black lines between them.
 
     Zero is mid gray and fine structure stays visible (see ``paint`` in dwt_bands.cl). The approximation is shown as
     the image it is; ``white`` is its brightest value before any level. Alpha is left out; values are encoded.
     """
-    gain = 2.0 ** (len(found) // 3)
-    if found[0].dtype.kind == "i":
-        found, gain = [bands.as_floats(band) for band in found], 1.0
-    gpu, (colours, height, width) = found[0].gpu, sink.shape
-    places, _ = layout([band.shape[1:] for band in found])
-    painted = list(zip(found, places, looks(found, gain, white), strict=True))
+    gain = 2.0 ** (len(coefficients) // 3)
+    if coefficients[0].dtype.kind == "i":
+        coefficients, gain = [bands.as_floats(band) for band in coefficients], 1.0
+    gpu, (colours, height, width) = coefficients[0].gpu, sink.shape
+    places, _ = layout([band.shape[1:] for band in coefficients])
+    painted = list(zip(coefficients, places, looks(coefficients, gain, white), strict=True))
     turns = memory.turns(gpu, height, 4 * colours * width)
-    if isinstance(found[0], Image):
+    if isinstance(coefficients[0], Image):
         turns = [slice(0, height)]
 
     def strip(slab: Slab, _: Sequence[Image]) -> list[Image]:

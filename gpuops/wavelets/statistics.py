@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,8 @@ from ..gpu import Kernel, Local
 from ..image import Image
 from ..tiles.ends import Anywhere, end_of
 
+Doubles = npt.NDArray[np.float64]
+
 _GROUPS = 8  # groups of a compute unit
 _ROUNDS = 1 << 15  # the most rounds of a work-item: llvmpipe ends longer loops
 # The digits of a magnitude's 31 bits: the lowest bit, the number of bits.
@@ -20,16 +21,7 @@ _DIGITS = ((20, 11), (10, 10), (0, 10))
 _BINS = 2048  # bins of a histogram, as in dwt_statistics.cl
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """A magnitude found by its rank among all, the number of smaller ones, and the magnitude of the next rank."""
-
-    value: float
-    below: int
-    following: float
-
-
-def mean_squares(bands: Sequence[Anywhere]) -> npt.NDArray[np.float64]:
+def mean_squares(bands: Sequence[Anywhere]) -> Doubles:
     """Mean of the squares of each plane of each band, to 1e-11: (bands, planes).
 
     A mean is inf if squares are too large for float32.
@@ -39,16 +31,16 @@ def mean_squares(bands: Sequence[Anywhere]) -> npt.NDArray[np.float64]:
     with np.errstate(invalid="ignore"):
         totals = [
             sum(
-                (pairs.numpy().astype(np.float64).sum(axis=(1, 2)) for pairs in found),
+                (pairs.numpy().astype(np.float64).sum(axis=(1, 2)) for pairs in parts),
                 np.zeros(band.shape[0]),
             )
-            for found, band in zip(sums, bands, strict=True)
+            for parts, band in zip(sums, bands, strict=True)
         ]
     means = np.array([total / max(1, _size(band)) for total, band in zip(totals, bands, strict=True)])
     return np.where(np.isfinite(means), means, np.inf)
 
 
-def medians(band: Anywhere) -> npt.NDArray[np.float64]:
+def medians(band: Anywhere) -> Doubles:
     """The median of each plane's magnitudes, exact: for an even number the mean of the two in the middle.
 
     It is 0 for a band without coefficients.
@@ -56,8 +48,8 @@ def medians(band: Anywhere) -> npt.NDArray[np.float64]:
     size = _size(band)
     if size == 0:
         return np.zeros(band.shape[0])
-    found = _ranked([band], band.shape[0], (size - 1) // 2, jointly=False)
-    return np.array([r.value if size % 2 else (r.value + r.following) / 2 for r in found])
+    values, _, following = _ranked([band], band.shape[0], (size - 1) // 2, jointly=False)
+    return values if size % 2 else (values + following) / 2
 
 
 def largest(bands: Sequence[Anywhere], planes: int, count: int) -> tuple[float, int]:
@@ -66,12 +58,15 @@ def largest(bands: Sequence[Anywhere], planes: int, count: int) -> tuple[float, 
     ``count`` is 1 … the number of coefficients.
     """
     total = sum(planes * _size(band) for band in bands)
-    (found,) = _ranked(bands, planes, total - count, jointly=True)
-    return found.value, total - found.below
+    values, below, _ = _ranked(bands, planes, total - count, jointly=True)
+    return float(values[0]), total - int(below[0])
 
 
-def _ranked(bands: Sequence[Anywhere], planes: int, rank: int, *, jointly: bool) -> list[Ranked]:
-    """The magnitude of ``rank`` (from 0 on, upwards) in each plane of each band, or in all of them jointly."""
+def _ranked(
+    bands: Sequence[Anywhere], planes: int, rank: int, *, jointly: bool
+) -> tuple[Doubles, npt.NDArray[np.int64], Doubles]:
+    """The magnitude of ``rank`` (from 0 on, upwards) in each plane of each band, or in all of them jointly; the number
+    of smaller ones; and the magnitude of the next rank."""
     rows = len(bands) * planes
     sets = 1 if jointly else rows
     prefix, below = np.zeros(sets, np.uint32), np.zeros(sets, np.int64)
@@ -87,8 +82,8 @@ def _ranked(bands: Sequence[Anywhere], planes: int, rank: int, *, jointly: bool)
     in_reach = up_to > rank + 1
     next_digit = in_reach.argmax(axis=1).astype(np.uint32)
     following = np.where(in_reach[:, -1], prefix - chosen.astype(np.uint32) + next_digit, beyond)
-    values = prefix.view(np.float32), below, following.astype(np.uint32).view(np.float32)
-    return [Ranked(float(value), int(less), float(more)) for value, less, more in zip(*values, strict=True)]
+    values, after = (digits.astype(np.uint32).view(np.float32) for digits in (prefix, following))
+    return values.astype(np.float64), below, after.astype(np.float64)
 
 
 def _count(

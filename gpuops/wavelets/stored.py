@@ -51,8 +51,8 @@ class StoredBands:
 
     def all_bands(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes (planes, height, width) of all bands, those without coefficients too."""
-        found = band_shapes(self.params, self.shape[1:], self.params.levels or 0)
-        return {name: (self.shape[0], *shape) for name, shape in found}
+        shapes = band_shapes(self.params, self.shape[1:], self.params.levels or 0)
+        return {name: (self.shape[0], *shape) for name, shape in shapes}
 
     def bands(self) -> dict[str, tuple[int, ...]]:
         """The same of those that are stored, as they have coefficients."""
@@ -64,18 +64,9 @@ class StoredBands:
 
     def attributes(self) -> dict[str, Any]:
         """The attributes that :func:`unpack` reads again."""
-        params = self.params
-        return {
-            "transform": "dwt",
-            "wavelet": params.wavelet,
-            "mode": params.mode,
-            "levels": params.levels or 0,
-            "integer": params.integer,
-            "shape": list(self.shape),
-            "dtype": self.dtype,
-            "alpha": self.alpha,
-            "linear": self.linear,
-        }
+        known = {**vars(self.params), **vars(self)}
+        known |= {"levels": self.params.levels or 0, "shape": list(self.shape)}
+        return {"transform": "dwt", **{name: known[name] for name in _ATTRIBUTES}}
 
 
 def host_bytes(about: StoredBands, nbytes: int) -> int:
@@ -123,10 +114,10 @@ def coefficients(
 
     Raises ParameterError for NaN or infinite pixels, which spread over all coefficients.
     """
-    found = multilevel.decompose(source, params, memory=memory, made=made)
-    if found[0].dtype.kind == "f":
-        _check_finite(found[0].numpy())
-    return found
+    subbands = multilevel.decompose(source, params, memory=memory, made=made)
+    if subbands[0].dtype.kind == "f":
+        _check_finite(subbands[0].numpy())
+    return subbands
 
 
 def overwritten(image: Image, about: StoredBands) -> dict[str, Array]:
@@ -147,12 +138,12 @@ def overwritten(image: Image, about: StoredBands) -> dict[str, Array]:
     return arrays
 
 
-def named(found: Sequence[Anywhere], about: StoredBands) -> dict[str, Array]:
+def named(subbands: Sequence[Anywhere], about: StoredBands) -> dict[str, Array]:
     """The arrays of a file: bands without coefficients are not stored."""
-    return {name: band.numpy() for name, band in zip(about.all_bands(), found, strict=True) if band.nbytes}
+    return {name: band.numpy() for name, band in zip(about.all_bands(), subbands, strict=True) if band.nbytes}
 
 
-def found_in(gpu: Gpu, arrays: Mapping[str, Array], about: StoredBands) -> list[HostImage]:
+def host_bands(gpu: Gpu, arrays: Mapping[str, Array], about: StoredBands) -> list[HostImage]:
     """All bands of a file; ``about`` may be without the file's alpha."""
     planes = about.shape[0]
     return [

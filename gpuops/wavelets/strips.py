@@ -10,22 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 
-from ..errors import DeviceError, ParameterError
+from ..errors import ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
-from .blocks import BandInBlock
+from .blocks import BandInBlock, regions
 from .extension import TYPES
 from .level import MOST, Level, LevelLayout
 
 _STRIP = 10  # binary logarithm of a strip's columns, if groups have as many
 _RUN = 3  # binary logarithm of the columns of the shortest run, which one work-item has
-# The largest parts of an image that may be put aside: usually, and if the first part makes too few bands for half of
-# the device's compute units. So many bands take the same memory whatever the image's size: small images need more.
-_ASIDE, _MORE_ASIDE = 0.0195, 0.25
 
 Shape = tuple[int, int]
 
@@ -53,19 +49,8 @@ def most_levels(image: Image, params: DwtParams) -> int:
 
 def places(image: Image, params: DwtParams, levels: int) -> Sequence[BandInStrips | BandInBlock]:
     """The places of the bands that :func:`decompose` has left: cA, the coarsest cH, cV, cD, …"""
-    found = [*_places(_levels(image, params, levels))]
-    return found or [BandInBlock((0, 0), image.shape[1:])]
-
-
-def joined(bands: Sequence[Image], params: DwtParams, shape: Shape) -> Image:
-    """The Image of (height, width) ``shape`` that :func:`recompose` overwrites; from copies of all bands."""
-    image = bands[0].like((bands[0].shape[0], *shape))
-    found = _levels(image, params, len(bands) // 3)
-    if not found:
-        image.put(slice(0, image.shape[0]), bands[0])
-    for at, band in zip(_places(found), bands, strict=bool(found)):
-        _move(image, at, band, back=True)
-    return image
+    bands = [*_places(_levels(image, params, levels))]
+    return bands or [BandInBlock((0, 0), image.shape[1:])]
 
 
 @dataclass(frozen=True)
@@ -83,6 +68,10 @@ class BandInStrips:
         band = image.like((image.shape[0], rows.stop - rows.start, self.size[1]))
         _move(image, self, band, first=rows.start)
         return band
+
+    def put(self, image: Image, band: Image) -> None:
+        """Overwrites the band."""
+        _move(image, self, band, back=True)
 
 
 def _places(levels: Sequence[tuple[LevelLayout, Shape]]) -> Iterator[BandInStrips]:
@@ -103,41 +92,27 @@ def _levels(image: Image, params: DwtParams, levels: int) -> list[tuple[LevelLay
     most = most_levels(image, params)
     if levels > most:
         raise ParameterError(f"the method strip takes {most} levels at most, not {levels}: use lifting")
-    found = []
-    for level in range(levels):
-        shape = ceil(height / 2**level), ceil(width / 2**level)
-        if params.mode == "periodization" and any(n % 2 for n in shape):
-            raise ParameterError(
-                f"the method strip under periodization needs even lengths on every level, not {shape[0]}×{shape[1]}: "
-                "use mirror, or the method lifting"
-            )
-        found.append((LevelLayout(strip, strip - level, width << level, height * width), shape))
-    return found
+    return [
+        (LevelLayout(strip, strip - level, width << level, height * width), shape)
+        for level, shape in enumerate(regions((height, width), params, levels))
+    ]
 
 
 def _strip(image: Image, params: DwtParams) -> int:
     """The binary logarithm of a strip's columns: as many as the smaller one of the transform's and the inverse's groups
     has."""
-    planes, height, width = image.shape
+    _, height, width = image.shape
     wanted = LevelLayout(_STRIP, _STRIP, width, height * width)
     strip = _STRIP
     for inverse in (False, True):
-        group = (
-            Level(image.gpu, params, image.dtype, planes, (height, width), inverse, wanted).prepared().group
-        )
-        if group is None:
-            raise DeviceError(
-                f"{image.gpu.info.name} cannot run groups that are large enough: use --method lifting"
-            )
-        strip = min(strip, (group[1] << _RUN).bit_length() - 1)
+        _, items = _level(image, params, wanted, (height, width), inverse=inverse).required_group
+        strip = min(strip, (items << _RUN).bit_length() - 1)
     return strip
 
 
 def _level(image: Image, params: DwtParams, layout: LevelLayout, shape: Shape, *, inverse: bool) -> Level:
     """A level that overwrites an image of ``shape``, which lies in the buffer of ``image`` by ``layout``."""
-    room, more = int(_ASIDE * image.nbytes), int(_MORE_ASIDE * image.nbytes)
-    level = Level(image.gpu, params, image.dtype, image.shape[0], shape, inverse, layout, room, more)
-    return level.prepared()
+    return Level(image.gpu, params, image.dtype, image.shape[0], shape, inverse, layout).prepared()
 
 
 def _move(image: Image, at: BandInStrips, band: Image, *, first: int = 0, back: bool = False) -> None:

@@ -37,18 +37,18 @@ def prepared(level: Level) -> BoundLaunch | None:
     defines: dict[str, Define] = {
         "S": TYPES[level.dtype.name], "INVERSE": level.inverse, **level.border
     }  # fmt: skip
-    found = 0
+    tile = 0
     for side in _SIDES:
         if _bytes(plan, side, level.dtype.itemsize, defines) > min(_LOCAL, limits.local_bytes):
             continue
-        found = side
+        tile = side
         if level.planes * prod(ceil(n / side) for n in level.pairs) >= limits.compute_units:
             break
     sources = ("border", "dwt_layout", "dwt_beyond", level.steps, "dwt_tile")
-    for items in _groups(gpu, plan, found) if found else ():
-        kernel = gpu.kernel(sources, "level_tile", **defines, SIDE=found, RUN=_run(found), ITEMS=items)
+    for items in _groups(gpu, plan, tile) if tile else ():
+        kernel = gpu.kernel(sources, "level_tile", **defines, SIDE=tile, RUN=_run(tile), ITEMS=items)
         if kernel.runs(items):
-            down, across = (ceil(n / found) for n in level.pairs)
+            down, across = (ceil(n / tile) for n in level.pairs)
             return gpu.bind(
                 kernel, (down * across * items, level.planes), *[LATER] * 5, level.bands, level.image, level.first,
                 across, local=(items, 1), label=level.label("level"), traffic=level.traffic,

@@ -7,26 +7,25 @@ PyWavelets' names: cH is high vertically (horizontal edges).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import ParameterError
+from ..gpu import Gpu
 from ..image import Image
 from ..notes import note
 from ..params.dwt import DEFAULT_LEVELS, DwtParams
+from ..tiles.ends import Anywhere
 from ..tiles.planes import in_turn
 from ..tiles.rectangles import cut
 from . import axis, bands, in_place, level, strips, two_levels
 from .blocks import BandInBlock
 from .strips import BandInStrips
 from .wavelets import WAVELETS
-
-if TYPE_CHECKING:
-    from ..gpu import Gpu
 
 Band = TypeVar("Band")
 Details = tuple[Band, Band, Band]
@@ -60,8 +59,9 @@ def _by_axes(image: Image, params: DwtParams) -> tuple[Image, list[Details[Image
 def inverse(approximation: Image, details: Details[Image], params: DwtParams, shape: Shape) -> Image:
     """The image of (height, width) ``shape`` that one level's bands stand for."""
     if params.method in _OVERWRITING:
-        module = _OVERWRITING[params.method]
-        image: Image = module.joined((approximation, *details), params, shape)
+        module, image = _OVERWRITING[params.method], approximation.like((approximation.shape[0], *shape))
+        for place, band in zip(module.places(image, params, 1), (approximation, *details), strict=True):
+            place.put(image, band)
         module.recompose(image, params, 1)
         return image
     whole = level.fitting(
@@ -116,10 +116,12 @@ def working(gpu: Gpu, dtype: np.dtype[Any], params: DwtParams) -> np.dtype[Any]:
 def _levels(image: Image, params: DwtParams, levels: int) -> tuple[Image, list[Details[Image]]]:
     dtype = working(image.gpu, image.dtype, params)
     if levels and image.dtype != dtype:
-        found = flat(*_levels(bands.in_precision(image, dtype), params, levels))
-        return nested([bands.in_precision(band, image.dtype) for band in found])
+        parts = flat(*_levels(bands.in_precision(image, dtype), params, levels))
+        return nested([bands.in_precision(band, image.dtype) for band in parts])
     if params.method in _OVERWRITING:
-        return nested([*_copies(cut(image, (0, 0), image.shape[1:]), params, levels)])
+        image = cut(image, (0, 0), image.shape[1:])
+        places = overwriting(image, params, levels)
+        return nested([place.copy(image, slice(0, place.size[0])) for place in places])
     gpu, what = image.gpu, (params, image.dtype, image.shape, levels)
     coefficients: list[Details[Image]] = []
     for made in gpu.kept(("dwt passes", *what), lambda: _passes(gpu, *what)):
@@ -133,23 +135,21 @@ def _passes(gpu: Gpu, params: DwtParams, dtype: np.dtype[Any], shape: Shape, lev
 
     Raises ParameterError where the mode has nothing to reflect.
     """
-    found: list[Pass] = []
+    passes: list[Pass] = []
     while levels:
-        count = 1
-        if levels > 1 and (two := two_levels.fitting(gpu, params, dtype, shape, inverse=False)):
-            two.fine.check()
-            two.coarse.check()
-            found.append(partial(two_levels.forward, levels=two))
-            count = 2
+        two = two_levels.fitting(gpu, params, dtype, shape, inverse=False) if levels > 1 else None
+        if two is not None:
+            passes.append(partial(two_levels.forward, levels=two))
         elif whole := level.fitting(gpu, params, dtype, shape, inverse=False):
-            whole.check()
-            found.append(partial(level.forward, level=whole))
+            passes.append(partial(level.forward, level=whole))
         else:
-            found.append(partial(_by_axes, params=params))
-        for _ in range(count):
+            passes.append(partial(_by_axes, params=params))
+        for _ in range(1 if two is None else 2):
+            for n in shape[1:]:
+                axis.check_length(params, n)
             shape = (shape[0], *(axis.lengths(params, n)[0] for n in shape[1:]))
-        levels -= count
-    return found
+            levels -= 1
+    return passes
 
 
 def overwriting(image: Image, params: DwtParams, levels: int) -> Sequence[BandInBlock | BandInStrips]:
@@ -157,13 +157,8 @@ def overwriting(image: Image, params: DwtParams, levels: int) -> Sequence[BandIn
     the order of :func:`band_shapes`."""
     module = _OVERWRITING[params.method]
     module.decompose(image, params, levels)
-    found: Sequence[BandInBlock | BandInStrips] = module.places(image, params, levels)
-    return found
-
-
-def _copies(image: Image, params: DwtParams, levels: int) -> Iterator[Image]:
-    for place in overwriting(image, params, levels):
-        yield place.copy(image, slice(0, place.size[0]))
+    places: Sequence[BandInBlock | BandInStrips] = module.places(image, params, levels)
+    return places
 
 
 def flat(approximation: Band, details: Sequence[Details[Band]]) -> list[Band]:
@@ -187,44 +182,32 @@ def recompose(
 
     None stands for a band of zeros. Raises ParameterError for bands that do not fit together.
     """
-    found = sizes(approximation, details, params, shape)
-    number = 0
-    while number < len(found):
-        four = (approximation, *details[number])
-        low, *high = (
-            _or_zeros(band, size, four) for band, size in zip(four, found[number].bands, strict=True)
-        )
+    levels = sizes(approximation, details, params, shape)
+    like = next((band for band in flat(approximation, details) if band is not None), None)
+    if like is None:
+        raise ParameterError("there must be one band at least that is not None")
+
+    def complete(bands: Sequence[Image | None], shapes: Sequence[Shape]) -> list[Image]:
+        """The bands, or zeros."""
+        return [
+            like.gpu.zeros((like.shape[0], *size), like.dtype) if band is None else band
+            for band, size in zip(bands, shapes, strict=True)
+        ]
+
+    while details:
+        now, *after = levels[-len(details) :]
+        low, *high = complete((approximation, *details[0]), now.bands)
         two = None
-        if (len(found) - number) % 2 == 0:  # so that the last two, which are the largest, go together
-            size = (low.shape[0], *found[number + 1].image)
+        if len(details) % 2 == 0:  # so that the last two, which are the largest, go together
+            size = (low.shape[0], *after[0].image)
             two = two_levels.fitting(low.gpu, params, low.dtype, size, inverse=True)
         if two is None:
-            approximation = inverse(low, (high[0], high[1], high[2]), params, found[number].image)
-            number += 1
+            approximation, details = inverse(low, (high[0], high[1], high[2]), params, now.image), details[1:]
         else:
-            sizes_of_next = zip(details[number + 1], found[number + 1].bands[1:], strict=True)
-            approximation = two_levels.inverse(
-                low, high, [_or_zeros(band, size, (low,)) for band, size in sizes_of_next], two
-            )
-            number += 2
-    if approximation is None:
-        raise ParameterError("there must be one band at least that is not None")
+            finer = complete(details[1], after[0].bands[1:])
+            approximation, details = two_levels.inverse(low, high, finer, two), details[2:]
+    assert approximation is not None
     return approximation
-
-
-def _or_zeros(band: Image | None, size: Shape, others: Sequence[Image | None]) -> Image:
-    """The band, or a band of zeros with the planes and dtype of the others."""
-    if band is not None:
-        return band
-    like = next(other for other in others if other is not None)
-    return like.gpu.zeros((like.shape[0], *size), like.dtype)
-
-
-class HasShape(Protocol):
-    """A band (planes, height, width), on the device or on the host."""
-
-    @property
-    def shape(self) -> Shape: ...
 
 
 @dataclass(frozen=True)
@@ -236,8 +219,8 @@ class Sizes:
 
 
 def sizes(
-    approximation: HasShape | None,
-    details: Sequence[Details[HasShape | None]],
+    approximation: Anywhere | None,
+    details: Sequence[Details[Anywhere | None]],
     params: DwtParams,
     shape: Shape | None = None,
 ) -> list[Sizes]:
@@ -245,7 +228,7 @@ def sizes(
 
     Raises ParameterError for bands that do not fit together.
     """
-    found: list[Sizes] = []
+    levels: list[Sizes] = []
     planes = {band.shape[0] for band in (approximation, *flat(None, details)) if band is not None}
     if len(planes) > 1:
         raise ParameterError(f"the bands must have as many planes as each other, not {sorted(planes)}")
@@ -259,21 +242,21 @@ def sizes(
             raise ParameterError(
                 f"coefficients of {target[0]}×{target[1]} samples cannot give {wanted[0]}×{wanted[1]}"
             )
-        found.append(Sizes(bands, wanted))
+        levels.append(Sizes(bands, wanted))
         low = wanted
-    return found
+    return levels
 
 
 def image_shape(
-    approximation: HasShape | None,
-    details: Sequence[Details[HasShape | None]],
+    approximation: Anywhere | None,
+    details: Sequence[Details[Anywhere | None]],
     params: DwtParams,
     shape: Shape | None = None,
 ) -> tuple[int, int, int]:
     """(planes, height, width) of the image that :func:`recompose` gives. Raises ParameterError as that function."""
     given = next(band for band in (approximation, *flat(None, details)) if band is not None)
-    found = sizes(approximation, details, params, shape)
-    height, width = found[-1].image if found else given.shape[1:]
+    levels = sizes(approximation, details, params, shape)
+    height, width = levels[-1].image if levels else given.shape[1:]
     return given.shape[0], height, width
 
 
@@ -292,22 +275,22 @@ def _complete(given: Sequence[Shape | None], params: DwtParams) -> tuple[Shape, 
 
     low = length(0, approximation, vertical), length(1, approximation, horizontal)
     high = length(0, horizontal, diagonal), length(1, vertical, diagonal)
-    found = low, (high[0], low[1]), (low[0], high[1]), high
-    if any(size not in (None, whole) for size, whole in zip(given, found, strict=True)) or any(
+    shapes = low, (high[0], low[1]), (low[0], high[1]), high
+    if any(size not in (None, whole) for size, whole in zip(given, shapes, strict=True)) or any(
         not 0 <= a - d <= params.critical for a, d in zip(low, high, strict=True)
     ):
         names = zip(("cA", "cH", "cV", "cD"), given, strict=True)
         bands = ", ".join(f"{name} {size}" for name, size in names)
         raise ParameterError(f"the bands of a level do not fit together: {bands}")
-    return found
+    return shapes
 
 
-def _low(details: Details[HasShape | None], params: DwtParams, default: Shape) -> Shape:
+def _low(details: Details[Anywhere | None], params: DwtParams, default: Shape) -> Shape:
     """(height, width) of the approximation beside these details; ``default`` where they are None."""
     horizontal, vertical, _ = details
     others = () if params.critical else details  # all four bands are alike, or only one has the low length
 
-    def length(axis: int, *bands: HasShape | None) -> int:
+    def length(axis: int, *bands: Anywhere | None) -> int:
         return next((band.shape[axis] for band in bands if band is not None), default[axis - 1])
 
     return length(Y, vertical, *others), length(X, horizontal, *others)
@@ -336,9 +319,16 @@ def max_levels(shape: Shape, params: DwtParams) -> int:
     return max(0, (shortest // (1 if params.critical else reach)).bit_length() - 1)
 
 
-def default_levels(shape: Shape, params: DwtParams) -> int:
-    """The number of levels unless another one is given: :data:`DEFAULT_LEVELS`, fewer for small images."""
-    return min(DEFAULT_LEVELS, max_levels(shape, params))
+def with_levels(params: DwtParams, shape: Shape, say: Callable[[str], None] = note) -> DwtParams:
+    """The parameters with a number of levels: :data:`DEFAULT_LEVELS` unless another one is given, fewer for small
+    images. It is told by ``say`` if there is none."""
+    if params.levels is not None:
+        warn_of_levels(shape, params)
+        return params
+    levels = min(DEFAULT_LEVELS, max_levels(shape, params))
+    if levels == 0:
+        say(f"{shape[0]}×{shape[1]} pixels are too few for a level that could be shrunk")
+    return replace(params, levels=levels)
 
 
 def warn_of_levels(shape: Shape, params: DwtParams) -> None:

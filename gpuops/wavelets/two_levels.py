@@ -17,7 +17,7 @@ from ..gpu import LATER, Argument, BoundLaunch, Define, Gpu, Kernel
 from ..image import Image
 from ..params.dwt import DwtParams
 from . import axis
-from .level import MOST, Aside, Level, Three
+from .level import Aside, Level, Three, in_passes
 from .lifting import rows
 
 _PAIRS = 4  # pairs of columns of a work-item, as in dwt_rows.cl
@@ -168,11 +168,10 @@ def fitting(
 ) -> TwoLevels | None:
     """Two levels of an image (planes, height, width); None if they cannot be done in one pass, or are too small."""
     planes, height, width = shape
-    if params.integer or params.method != "lifting" or params.tile != "auto" or gpu.limits.is_cpu:
+    if gpu.limits.is_cpu or not in_passes(params, shape):
         return None
-    if params.mode in ("vc2", "antireflect", "smooth") or params.wavelet.startswith("vc2-"):
-        return None  # these extend each step, or need three approximations for each one beyond an edge
-    if dtype != np.float32 or prod(shape) <= _LEAST_SAMPLES or height * width >= MOST:
+    # Modes that need three approximations for each one beyond an edge are left out.
+    if dtype != np.float32 or prod(shape) <= _LEAST_SAMPLES or params.mode in ("antireflect", "smooth"):
         return None
     fine = Level(gpu, params, dtype, planes, (height, width), inverse)
     lows = axis.lengths(params, height)[0], axis.lengths(params, width)[0]

@@ -10,7 +10,7 @@ from scipy import ndimage
 from gpuops.glow import starburst
 from gpuops.glow.octaves import columns, levels, octaves
 from gpuops.ops.bloom import BloomParams
-from gpuops.params.starburst import Aperture
+from gpuops.params.bloom import Aperture
 from gpuops.pixels.coding import Decoding, Encoding
 
 from . import borders, colour, tone

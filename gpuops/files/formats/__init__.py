@@ -47,8 +47,8 @@ def _modules() -> tuple[str, ...]:
 
 @cache
 def _record(module: str) -> Format:
-    found: Format = import_module(f".{module}", __name__).FORMAT
-    return found
+    fmt: Format = import_module(f".{module}", __name__).FORMAT
+    return fmt
 
 
 def every(extension: str = "") -> Iterator[Format]:
@@ -84,9 +84,10 @@ def is_of_video(path: str | os.PathLike[str]) -> bool:
 
 
 def holds_animation(path: str | os.PathLike[str]) -> bool:
-    """Whether a path's extension is that of an animation; a .png is one of many numbered pictures."""
+    """Whether a path's extension is that of an animation, or of pages; a .png is one of many numbered pictures."""
     fmt = by_extension(_extension(path))
-    return fmt is not None and fmt.animation is not None and _extension(path) in fmt.animation.extensions
+    animated = fmt is not None and fmt.animation is not None and _extension(path) in fmt.animation.extensions
+    return animated or (fmt is not None and fmt.join is not None)
 
 
 def by_rows() -> str:

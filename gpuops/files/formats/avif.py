@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import FileError
 from ...notes import note
 from ...pixels.targets import is_hdr
-from .. import boxes, colours, pillow, threads
+from .. import colours, containers, pillow, threads
 from ..heif import PrimaryItem, described, read_header
 from ..picture import Picture, Pixels
 from ..read_errors import chosen, parsing
@@ -68,15 +68,15 @@ def _deep(path: str, header: PrimaryItem, image: Any, index: int) -> Pixels:
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
-    if picture.pixels.dtype == np.uint16:
-        _write_deep(path, picture, storage)
-        return
     sampling = "4:0:0" if picture.channels == 1 else storage.subsampling or "4:4:4"
+    if picture.pixels.dtype == np.uint16:
+        _write_deep(path, picture, storage.quality or _DEEP_QUALITY, sampling)
+        return
     options = {"quality": FORMAT.quality(storage), "subsampling": sampling}
     pillow.write(path, "AVIF", picture.pixels, **options, **pillow.kept(picture.metadata))
 
 
-def _write_deep(path: str, picture: Picture, storage: Storage) -> None:
+def _write_deep(path: str, picture: Picture, quality: int, sampling: str) -> None:
     import inspect
 
     import imagecodecs
@@ -91,10 +91,9 @@ def _write_deep(path: str, picture: Picture, storage: Storage) -> None:
     most = 2**bits - 1
     samples = np.rint(picture.pixels * np.float64(most / 65535)).astype(np.uint16)
     codes = colours.codes_for(FORMAT, colour, picture.pixels.dtype, gray=False) or colours.SRGB_CODES
-    sampling = "4:0:0" if picture.channels == 1 else storage.subsampling or "4:4:4"
     data = imagecodecs.avif_encode(
         samples if picture.channels > 1 else samples[:, :, 0],
-        level=storage.quality or _DEEP_QUALITY,
+        level=quality,
         speed=_SPEED,
         bitspersample=bits,
         pixelformat=imagecodecs.AVIF.PIXEL_FORMAT["YUV" + sampling.replace(":", "")],
@@ -114,7 +113,7 @@ def _nbytes(path: str) -> int:
 
 FORMAT = Format(
     "AVIF", (".avif",), INTEGERS, _read, _write, nbytes=_nbytes,
-    sniff=lambda head, _: boxes.of_picture(head) == boxes.AVIF, channels=(1, 3, 4), holds=IN_BOXES,
+    sniff=lambda head, _: containers.of_picture(head) == containers.AVIF, channels=(1, 3, 4), holds=IN_BOXES,
     deep_holds=frozenset(), largest=65536, coded=CodePoints(("uint16",)), codec=Codec(90, SUBSAMPLINGS),
     lossy=True, upright=True, layered=True, pillow="AVIF",
 )  # fmt: skip

@@ -6,37 +6,53 @@ sensor saturates. No brightness is adapted and no curve is applied. Pictures are
 
 from __future__ import annotations
 
+import io
+from contextlib import suppress
 from pathlib import PurePath
 
 import numpy as np
 
 from ...notes import note
 from ...pixels.targets import named
-from .. import boxes, containers
-from ..extras import needed
+from .. import containers, exif
 from ..picture import Metadata, Picture
-from ..read_errors import parsing
-from ..tiff_structure import MAGIC, tags_of_page
+from ..read_errors import needed, parsing
 from .record import Format, LayerId
 
 #: The tag that every DNG file has (Adobe, Digital Negative Specification).
 _DNG_VERSION = 50706
 #: How files begin that are not TIFF's.
 _MAGIC = (b"FUJIFILMCCD-RAW", b"IIRO", b"IIRS", b"MMOR", b"IIU\0")
+#: Tags of directory 0 that are of the photograph: description, camera, orientation, program, date, people, parts.
+_OF_PHOTOGRAPHS = (
+    exif.DESCRIPTION, 0x010F, 0x0110, exif.ORIENTATION, 0x0131, 0x0132, 0x013B, 0x8298, exif.EXIF_IFD, exif.GPS_IFD,
+)  # fmt: skip
 #: The largest value of LibRaw's 16 bits.
 _MOST = 65535
+
+
+def of_photograph(block: bytes) -> bytes | None:
+    """What an EXIF block says of the photograph, without the maker's note, which stands for the camera's own bytes."""
+    with suppress(exif.MalformedError):
+        structure = exif.Structure(io.BytesIO(block))
+        directory, _ = structure.tree(structure.first, exif.POINTERS)
+        kept = {tag: value for tag, value in directory.items() if tag in _OF_PHOTOGRAPHS}
+        if isinstance(part := kept.get(exif.EXIF_IFD), dict):
+            part.pop(exif.MAKER_NOTE, None)
+        return b"II*\0\x08\0\0\0" + exif.laid_out(kept, 8)
+    return None
 
 
 def is_in_tiff(head: bytes, path: str) -> bool:
     """Whether a TIFF file is a camera's: by Canon's sign, by the extension that cameras use, or by DNG's version."""
     known = head[8:10] == b"CR" or PurePath(path).suffix.lower() in FORMAT.extensions
-    return known or _DNG_VERSION in tags_of_page(path, 0)
+    return known or _DNG_VERSION in exif.tags_of_page(path, 0)
 
 
 def _sniff(head: bytes, path: str) -> bool:
-    if head.startswith(MAGIC):
+    if head.startswith(exif.MAGIC):
         return is_in_tiff(head, path)
-    return head.startswith(_MAGIC) or boxes.of_picture(head) == boxes.RAW
+    return head.startswith(_MAGIC) or containers.of_picture(head) == containers.RAW
 
 
 def _read(path: str, layer: LayerId) -> Picture:
@@ -51,12 +67,13 @@ def _read(path: str, layer: LayerId) -> Picture:
             output_color=rawpy.ColorSpace.Rec2020,
         )
     extras = containers.read(path, containers.of_tiff)  # those of a file of another structure are none
-    lost = [name for name, data in (("EXIF", extras.exif), ("XMP", extras.xmp)) if data]
+    block = of_photograph(extras.exif) if extras.exif else None
+    lost = ["EXIF"] * (block is None) + ["XMP"] * (extras.xmp is not None)
     if lost:
         note(f"{path}: is read without its {' and '.join(lost)}")
     pixels = np.multiply(codes, np.float32(1 / _MOST), dtype=np.float32)
-    colour = named("linear-rec2020")
-    return Picture(np.ascontiguousarray(pixels), linear=True, metadata=Metadata(colour=colour))
+    metadata = Metadata(exif=block, colour=named("linear-rec2020"))
+    return Picture(np.ascontiguousarray(pixels), linear=True, metadata=metadata.oriented(1))
 
 
 FORMAT = Format(

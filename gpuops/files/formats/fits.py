@@ -1,79 +1,310 @@
-"""FITS images, coded by OpenImageIO: numbers of a sensor or a survey, which are taken as linear light.
+"""FITS images: numbers of a sensor or a survey, which are taken as linear light, with the cards beside them.
 
-Source: the FITS Standard 4.0, 4.4.2.5 and 5.3: the value is BZERO + BSCALE · stored, and BLANK stands for none. The
-first row of a file is the lowest. Three planes are taken as red, green and blue.
+Files are read whether or not they are compressed, by tiles or all of it by gzip, and written without compression.
+
+Source: the FITS Standard 4.0, 4.4.1, 4.4.2.5, 5.2, 5.3 and 7.1: the value is BZERO + BSCALE · stored, and BLANK stands
+for none. The first row of a file is the lowest. Three planes are taken as red, green and blue, and those of other
+cubes as pages.
 """
 
 from __future__ import annotations
 
-import re
-from typing import Any
+import gzip
+import math
+import os
+from bisect import bisect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import accumulate
+from math import prod
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from ...errors import FileError
-from ...notes import note, some_of
-from .. import oiio
-from ..picture import Picture
-from ..read_errors import chosen
-from .record import Format, LayerId, Storage, file_size
+from ...notes import note
+from .. import cards
+from ..cards import BLOCK, CARD
+from ..fits_tiles import Tiles, is_tiled
+from ..picture import Metadata, Picture, Pixels, unread
+from ..read_errors import chosen, parsing
+from ..strips import COPIES, NeedsWholeFile, RowsOf
+from .record import Format, LayerId, Method
 
+#: How files begin.
+_MAGIC = b"SIMPLE  ="
 #: The largest whole number up to which floats hold all.
 _EXACT = 1 << 24
+#: The types of values, by BITPIX.
+_TYPES = {8: ">u1", 16: ">i2", 32: ">i4", 64: ">i8", -32: ">f4", -64: ">f8"}
+#: The most blocks of a header; more are damage.
+_LONGEST = 1 << 12
 
-# The bytes of a header's block, and of a card in it.
-_BLOCK, _CARD = 2880, 80
-# Attributes that say how an image is stored.
-_STRUCTURE = re.compile("oiio:.*|Bzero|Bscale|Blank|Pcount|Gcount|Extend|Groups|Date(Time)?", re.IGNORECASE)
+
+class _Unit(NamedTuple):
+    """A header and its data: the cards, their values by keyword, where data begin, their bytes without what fills the
+    last block, the values' type and shape, and the tiles that they come in, if they do."""
+
+    cards: tuple[str, ...]
+    known: dict[str, cards.Value]
+    start: int
+    nbytes: int
+    kind: np.dtype[np.generic]
+    shape: tuple[int, ...]
+    tiles: Tiles | None = None
+
+    @property
+    def pixels(self) -> bool:
+        """Whether it is an image that has any."""
+        is_image = self.tiles is not None or self.known.get("XTENSION") in (None, "IMAGE")
+        return is_image and bool(self.shape) and 0 not in self.shape
+
+    def stored(self, file: BinaryIO, plane: int, first: int, end: int) -> npt.NDArray[Any]:
+        """Returns the stored values of some rows of a plane. Raises EOFError where they are missing."""
+        if self.tiles is not None:
+            return self.tiles.rows(file, plane, first, end)
+        height, width = (self.shape[-2] if len(self.shape) > 1 else 1), self.shape[-1]
+        row = width * self.kind.itemsize
+        file.seek(self.start + (plane * height + first) * row)
+        raw = file.read((end - first) * row)
+        if len(raw) < (end - first) * row:
+            raise EOFError("its last rows are missing")
+        return np.frombuffer(raw, self.kind).reshape(end - first, width)
+
+    @property
+    def pages(self) -> int:
+        """The pictures in it."""
+        return 1 if not self.pixels or self.colours == 3 else prod(self.shape[:-2])
+
+    @property
+    def colours(self) -> int:
+        """The planes of a picture in it."""
+        return 3 if len(self.shape) == 3 and self.shape[0] == 3 else 1
+
+
+class _Page(NamedTuple):
+    """A picture in a file: its unit, the number of its first plane, its own number, and that of all."""
+
+    unit: _Unit
+    plane: int
+    number: int
+    total: int
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Rows and columns."""
+        shape = self.unit.shape
+        return (shape[-2] if len(shape) > 1 else 1), shape[-1]
+
+    def described(self, path: str) -> Picture:
+        """Returns the picture without its pixels, and notes what is to be known of it."""
+        unit = self.unit
+        kept, axes = cards.kept(unit.cards), len(unit.shape)
+        moved: dict[str, str | float | bool | None] = {}
+        if unit.colours == 1 and axes > 2:  # the plane is the only one of its axes
+            for axis, at in enumerate(np.unravel_index(self.plane, unit.shape[:-2])[::-1], 3):
+                if int(at) and f"CRPIX{axis}" in unit.known:
+                    moved[f"CRPIX{axis}"] = cards.number(unit.known, f"CRPIX{axis}", 0) - int(at)
+        pixels = unread((*self.size, unit.colours), np.dtype(np.float32))
+        metadata = Metadata(cards=cards.changed(kept, moved))
+        return Picture(pixels, linear=True, metadata=metadata).numbered(self.number, self.total)
+
+    def rows(self, path: str, count: int) -> Iterator[Pixels]:
+        """Gives the values, from the highest row on, which is the file's last one."""
+        unit, (height, width) = self.unit, self.size
+        zero, scale = (
+            cards.number(unit.known, name, usual) for name, usual in (("BZERO", 0.0), ("BSCALE", 1.0))
+        )
+        blank = unit.known.get("BLANK", unit.known.get("ZBLANK"))
+        blank = blank if isinstance(blank, int) and unit.kind.kind in "iu" else None
+        said = False
+        with _opened(path) as file:
+            for end in range(height, 0, -count):
+                first = max(0, end - count)
+                made = np.empty((end - first, width, unit.colours), np.float32)
+                for colour in range(unit.colours):
+                    stored = unit.stored(file, self.plane + colour, first, end)[::-1]
+                    if unit.kind.itemsize == 4 and unit.kind.kind == "f" and (zero, scale) == (0, 1):
+                        made[..., colour] = stored
+                        continue
+                    values = zero + scale * stored.astype(np.float64)
+                    if blank is not None:
+                        values[stored == blank] = np.nan
+                    if not said and unit.kind.kind in "iu" and np.nanmax(np.abs(values), initial=0) > _EXACT:
+                        note(f"{path}: holds whole numbers beyond {_EXACT}, which floats round")
+                        said = True
+                    with np.errstate(over="ignore"):  # values beyond float's range become infinite
+                        made[..., colour] = values
+                yield made
+
+
+def _is_zipped(path: str) -> bool:
+    """Whether a file is FITS within gzip."""
+    with suppress(Exception), gzip.open(path) as file:  # anything but gzip is not
+        return file.read(len(_MAGIC)) == _MAGIC
+    return False
+
+
+def _is_fits(head: bytes, path: str) -> bool:
+    return head.startswith(_MAGIC) or (head.startswith(b"\x1f\x8b") and _is_zipped(path))
+
+
+def _opened(path: str) -> BinaryIO:
+    """Opens a file, whether or not gzip has compressed it."""
+    return cast(BinaryIO, gzip.open(path)) if _is_zipped(path) else open(path, "rb")
+
+
+def _units(path: str) -> list[_Unit]:
+    """Returns the headers of a file. Raises EOFError or ValueError for one that is damaged."""
+    units: list[_Unit] = []
+    size, at = math.inf if _is_zipped(path) else os.path.getsize(path), 0
+    with _opened(path) as file:
+        while at < size and not (units and size - at < BLOCK):
+            if file.seek(at) < at:
+                break  # all of a compressed file has been read
+            lines: list[str] = []
+            for _ in range(_LONGEST):
+                block = file.read(BLOCK)
+                if not (block or lines) and units:
+                    return units
+                if len(block) < BLOCK:
+                    raise EOFError("its header is cut off")
+                text = block.decode("ascii", "replace")
+                lines += [text[k : k + CARD] for k in range(0, BLOCK, CARD)]
+                ends = [k for k, line in enumerate(lines) if line.rstrip() == "END"]
+                if ends:
+                    break
+            else:
+                raise ValueError("its header has no end")
+            unit = _unit(tuple(lines[: ends[0]]), file.tell())
+            if not units and cards.keyword(lines[0]) != "SIMPLE":
+                raise ValueError("it does not begin as FITS does")
+            if units and cards.keyword(lines[0]) != "XTENSION":
+                break  # special records, which are no images
+            units.append(unit)
+            if unit.nbytes < 0 or (unit.pixels and unit.start + unit.nbytes > size):
+                raise EOFError("its last rows are missing")
+            at = unit.start + -(-unit.nbytes // BLOCK) * BLOCK
+    return units
+
+
+def _count(path: str) -> int:
+    return sum(unit.pages for unit in _units(path))
+
+
+def _unit(lines: tuple[str, ...], start: int) -> _Unit:
+    known = cards.values(lines)
+    bits, axes = known.get("BITPIX"), known.get("NAXIS")
+    if not isinstance(bits, int) or bits not in _TYPES or not isinstance(axes, int) or not 0 <= axes <= 999:
+        raise ValueError("its header makes no sense")
+    sizes = [known.get(f"NAXIS{axis}") for axis in range(axes, 0, -1)]
+    shape = tuple(n for n in sizes if isinstance(n, int) and n >= 0)
+    if len(shape) < axes:
+        raise ValueError("its header makes no sense")
+    beside, groups = (int(cards.number(known, name, n)) for name, n in (("PCOUNT", 0), ("GCOUNT", 1)))
+    nbytes = abs(bits) // 8 * groups * (beside + (prod(shape) if shape else 0))
+    if not is_tiled(known):
+        return _Unit(lines, known, start, nbytes, np.dtype(_TYPES[bits]), shape)
+    tiles = Tiles(known, start)
+    lines = tuple(line for line in lines if cards.value(line) != "COMPRESSED_IMAGE")
+    return _Unit(lines, known, start, nbytes, np.dtype(_TYPES[tiles.bits]), tiles.shape, tiles)
+
+
+def _chosen(path: str, layer: LayerId) -> _Page:
+    """Returns the page of a number, else the first one with pixels; notes that there are others."""
+    with parsing(path):
+        units = _units(path)
+    starts = list(accumulate((unit.pages for unit in units), initial=0))
+    count = starts.pop()
+    filled = [start for start, unit in zip(starts, units, strict=True) if unit.pixels]
+    index = next(iter(filled), 0) if layer is None else chosen(path, layer, count, "images", "image")
+    at = bisect(starts, index) - 1
+    if not units[at].pixels:
+        others = f"; --layer names one that has: {', '.join(map(str, filled))}" if filled else ""
+        raise FileError(f"{path}: {f'image {index}' if others else 'it'} has no pixels{others}")
+    if (several := sum(unit.pages for unit in units if unit.pixels)) > 1 and layer is None:
+        note(f"{path}: holds {several} images; number {index} is used")
+    return _Page(units[at], index - starts[at], index, count)
 
 
 def _read(path: str, layer: LayerId) -> Picture:
-    """The values of an image as floats; layer is the number of an image in the file."""
-    with oiio.Reader(path) as file:
-        count = file.count()
-        filled = [i for i in range(count) if _has_pixels(file.spec(i))]
-        first = next(iter(filled), 0)
-        index = first if layer is None else chosen(path, layer, count, "images", "image")
-        spec = file.spec(index)
-        if index not in filled:
-            others = f"; --layer names one that has: {', '.join(map(str, filled))}" if filled else ""
-            raise FileError(f"{path}: {f'image {index}' if others else 'it'} has no pixels{others}")
-        planes = spec.nchannels * spec.depth
-        if planes not in (1, 3) or spec.depth > 1:
-            raise FileError(f"{path}: holds a cube of {planes} planes; take one of them out first")
-        stored = file.read(index=index)
-        zero, scale = (spec.get_float_attribute(name, usual) for name, usual in (("Bzero", 0), ("Bscale", 1)))
-        blank = spec.getattribute("Blank")
-        cards = [a.name.upper() for a in spec.extra_attribs if not _STRUCTURE.fullmatch(a.name)]
-    if len(filled) > 1 and layer is None:
-        note(f"{path}: holds {len(filled)} images; number {index} is used")
-    if cards:
-        note(f"{path}: is read without its header cards {some_of(cards)}")
-    values = stored.astype(np.float64)
-    if stored.dtype.kind in "iu" and blank is not None:
-        values[stored == int(blank)] = np.nan
-    values = zero + scale * values
-    if stored.dtype.kind in "iu" and np.nanmax(np.abs(values), initial=0) > _EXACT:
-        note(f"{path}: holds whole numbers beyond {_EXACT}, which floats round")
-    with np.errstate(over="ignore"):  # values beyond float's range become infinite
-        pixels = values.astype(np.float32)
-    return Picture(pixels, linear=True).numbered(index, count)
+    """The values of an image as floats; layer is the number of an image in the file, or of a plane of a cube."""
+    page = _chosen(path, layer)
+    picture = page.described(path)
+    with parsing(path):
+        (pixels,) = page.rows(path, page.size[0])
+    return replace(picture, pixels=pixels)
 
 
-def _has_pixels(spec: Any) -> bool:
-    return bool(min(spec.width, spec.height, spec.nchannels) > 0)
+def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
+    page = _chosen(path, layer)
+    picture = page.described(path)
+    if picture.pixels.nbytes * COPIES <= most:
+        return None
+    if _is_zipped(path):
+        raise NeedsWholeFile(
+            "is compressed by gzip, and its first rows are the last ones", picture.pixels.nbytes
+        )
+
+    def rows(path: str, count: int) -> Iterator[Pixels]:
+        with parsing(path):
+            yield from page.rows(path, count)
+
+    return picture, rows, page.unit.tiles.together if page.unit.tiles else 1
 
 
-def _write(path: str, picture: Picture, storage: Storage) -> None:
-    oiio.write(path, picture.pixels, {}, kind="fits")
-    with open(path, "r+b") as file:  # the date would make each run's bytes others
-        dated = file.read(_BLOCK).find(b"DATE    =")
-        if dated >= 0:
-            file.seek(dated)
-            file.write(b" " * _CARD)  # a card without a keyword
+@contextmanager
+def _write_rows(path: str, picture: Picture, method: Method | None) -> Iterator[Callable[[Pixels], None]]:
+    """Gives a function that writes some rows of pixels, one call after the other from the top on."""
+    height, width, planes = picture.pixels.shape
+    axes = {"NAXIS": 2 if planes == 1 else 3, "NAXIS1": width, "NAXIS2": height}
+    axes |= {"NAXIS3": planes} if planes > 1 else {}
+    first = {"SIMPLE": True, "BITPIX": -32, **axes, "EXTEND": True}
+    head = cards.header((*(cards.card(name, what) for name, what in first.items()), *picture.metadata.cards))
+    nbytes, at = 4 * height * width * planes, 0
+    with open(path, "wb") as file:
+        file.write(head)
+        file.truncate(len(head) + -(-nbytes // BLOCK) * BLOCK)
+
+        def put(pixels: Pixels) -> None:
+            nonlocal at
+            at += len(pixels)
+            for plane in range(planes):
+                file.seek(len(head) + 4 * width * (plane * height + height - at))
+                values: npt.NDArray[np.float32] = pixels[::-1, :, plane].astype(">f4")
+                file.write(values.tobytes())
+
+        yield put
+
+
+def _join(path: str, pages: Sequence[str], source: str) -> None:
+    """Writes a cube of pages, with the first one's cards."""
+    units = [_units(page)[0] for page in pages]
+    if len(shapes := sorted({unit.shape for unit in units})) > 1:
+        several = " and ".join(" x ".join(map(str, shape[::-1])) for shape in (shapes[0], shapes[-1]))
+        raise FileError(
+            f"{path}: a cube has planes of one size, and these have {several} pixels, for instance"
+        )
+    shape, first = (len(pages), *units[0].shape), {"SIMPLE": True, "BITPIX": -32}
+    axes = {f"NAXIS{axis}": size for axis, size in enumerate(shape[::-1], 1)}
+    start = (
+        cards.card(name, what)
+        for name, what in {**first, "NAXIS": len(shape), **axes, "EXTEND": True}.items()
+    )
+    head = cards.header((*start, *cards.kept(units[0].cards)))
+    with open(path, "wb") as out:
+        out.write(head)
+        for page, unit in zip(pages, units, strict=True):
+            with open(page, "rb") as file:
+                file.seek(unit.start)
+                out.write(file.read(unit.nbytes))
+        out.write(bytes(-out.tell() % BLOCK))
 
 
 FORMAT = Format(
-    "FITS", (".fits", ".fit", ".fts"), ("float32",), _read, _write, nbytes=file_size, magic=(b"SIMPLE  =",),
-    channels=(1, 3), layered=True,
+    "FITS", (".fits", ".fit", ".fts"), ("float32",), _read, write_rows=_write_rows, read_rows=_read_rows,
+    sniff=_is_fits, channels=(1, 3), holds=frozenset({"cards"}), layered=True,
+    count=_count, join=_join, tells_errors=True,
 )  # fmt: skip

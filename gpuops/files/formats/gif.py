@@ -58,12 +58,12 @@ def _paletted(path: str, pixels: Pixels) -> tuple[Any, dict[str, Any]]:
     room = _COLOURS - bool(hidden.any())
     packed = colour.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
     packed[hidden] = packed[~hidden][0] if not hidden.all() else 0  # what is not seen needs no colour
-    found, places = np.unique(packed, return_inverse=True)
-    if len(found) <= room:
+    distinct, places = np.unique(packed, return_inverse=True)
+    if len(distinct) <= room:
         codes = places.reshape(packed.shape).astype(np.uint8)
-        palette = (found[:, None] >> np.array([16, 8, 0], np.uint32) & 255).astype(np.uint8)
+        palette = (distinct[:, None] >> np.array([16, 8, 0], np.uint32) & 255).astype(np.uint8)
     else:
-        note(f"{path}: GIF holds {_COLOURS} colours; its {len(found)} become {room} of them, dithered")
+        note(f"{path}: GIF holds {_COLOURS} colours; its {len(distinct)} become {room} of them, dithered")
         chosen = PIL.Image.fromarray(colour).quantize(room, dither=PIL.Image.Dither.FLOYDSTEINBERG)
         codes = np.array(chosen)
         palette = np.array(chosen.getpalette("RGB"), np.uint8).reshape(-1, 3)

@@ -16,7 +16,6 @@ import numpy as np
 
 from ...errors import FileError
 from .. import colours, containers, oiio, raster
-from ..containers import Extras
 from ..picture import Picture, Pixels
 from .record import Format, LayerId, Storage
 
@@ -40,7 +39,7 @@ _BIAS = 136
 def _read(path: str, layer: LayerId) -> Picture:
     extras = containers.read(path, _container)
     with oiio.Reader(path) as file:
-        page = raster.Page.of(path, extras, file.spec(), layer)
+        page = raster.Page(path, extras, file.spec(), layer)
         file.check_plausible(page.spec)
     return page.picture(_pixels(path))
 
@@ -49,9 +48,9 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
     oiio.write(path, picture.pixels, {})
 
 
-def _container(file: BinaryIO) -> Extras:
+def _container(file: BinaryIO) -> containers.Extras:
     unused: list[str] = []
-    found = None
+    stated = None
     lines, axes = _header(file)
     for line in lines:
         key, _, value = line.partition("=")
@@ -59,12 +58,12 @@ def _container(file: BinaryIO) -> Extras:
             what = f"pixels of the kind {value.strip()}; convert it to 32-bit_rle_rgbe first"
             raise FileError(f"{file.name}: holds {what}")
         if key == "PRIMARIES":
-            found = colours.of_chromaticities(_numbers(value), "primaries")
-        if key in _HDR_KEYS and not _are_ones(value):
+            stated = colours.of_chromaticities(_numbers(value), "primaries")
+        if key in _HDR_KEYS and value.strip() and {*_numbers(value)} != {1}:  # factors of 1 change nothing
             unused.append(_HDR_KEYS[key])
     order = " ".join(axes[::2])
     orientation = 1 + _AXES.index(order) if order in _AXES else 0
-    return Extras(colours=found, unused=tuple(dict.fromkeys(unused)), orientation=orientation)
+    return containers.Extras(colours=stated, unused=tuple(dict.fromkeys(unused)), orientation=orientation)
 
 
 def _header(file: BinaryIO) -> tuple[list[str], list[str]]:
@@ -78,14 +77,6 @@ def _numbers(text: str) -> tuple[float, ...]:
         return tuple(map(float, text.split()))
     except ValueError:
         return ()
-
-
-def _are_ones(text: str) -> bool:
-    """Whether all factors of a header line are 1, so that they change nothing."""
-    try:
-        return all(float(number) == 1 for number in text.split())
-    except ValueError:
-        return False
 
 
 def _pixels(path: str) -> Pixels:

@@ -12,11 +12,10 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import boxes, colours, pillow
-from ..extras import needed
+from .. import colours, containers, pillow
 from ..heif import described, read_header
 from ..picture import Picture
-from ..read_errors import chosen, parsing
+from ..read_errors import chosen, needed, parsing
 from ..samples import full_range
 from .record import IN_BOXES, INTEGERS, SUBSAMPLINGS, Codec, CodePoints, Format, LayerId, Storage
 
@@ -80,7 +79,7 @@ def _nbytes(path: str) -> int:
 
 FORMAT = Format(
     "HEIC", (".heic", ".heif"), INTEGERS, _read, _write, nbytes=_nbytes,
-    sniff=lambda head, _: boxes.of_picture(head) == boxes.HEIC, channels=(1, 3, 4), holds=IN_BOXES,
+    sniff=lambda head, _: containers.of_picture(head) == containers.HEIC, channels=(1, 3, 4), holds=IN_BOXES,
     coded=CodePoints(INTEGERS), codec=Codec(90, SUBSAMPLINGS), lossy=True, upright=True, layered=True,
     needs="pillow-heif",
 )  # fmt: skip

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from io import BytesIO
 from math import prod
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import boxes, containers, oiio, pillow, raster
-from ..containers import Extras
+from .. import containers, oiio, pillow, raster
 from ..picture import Picture, Pixels
 from .record import INTEGERS, Format, LayerId, Storage
 
@@ -114,10 +113,13 @@ class CodestreamHeader:
 
 def _read_header(path: str) -> CodestreamHeader:
     """The header of a file; a FileError where it is damaged, or of a kind that is not decoded rightly."""
-    with open(path, "rb") as file:
-        header = _header(file)
-    if header is None:
-        raise FileError(f"{path}: could not be opened: the file is cut off or damaged (JPEG 2000 header)")
+    try:
+        with open(path, "rb") as file:
+            header = _header(file)
+    except (struct.error, IndexError):
+        raise FileError(
+            f"{path}: could not be opened: the file is cut off or damaged (JPEG 2000 header)"
+        ) from None
     if refusal := header.refusal():
         raise FileError(f"{path}: {refusal}")
     return header
@@ -126,43 +128,40 @@ def _read_header(path: str) -> CodestreamHeader:
 def _boxes(file: BinaryIO) -> Iterator[tuple[bytes, int, int]]:
     """The boxes of a file; a codestream alone is as one of its own."""
     end = file.seek(0, 2)
-    if boxes.data(file, 0, 4) == _CODESTREAM:
+    if containers.data(file, 0, 4) == _CODESTREAM:
         yield b"jp2c", 0, end
     else:
-        yield from boxes.boxes(file, 0, end)
+        yield from containers.boxes(file, 0, end)
 
 
-def _header(file: BinaryIO) -> CodestreamHeader | None:
-    found: dict[str, object] = {}
-    try:
-        for kind, start, size in _boxes(file):
-            if kind == b"jp2h":
-                for inner, at, length in boxes.boxes(file, start, start + size):
-                    _jp2_box(inner, boxes.data(file, at, length), found)
-            elif kind == b"jp2c":
-                return _codestream(file, start, found)
-    except (struct.error, IndexError):  # it is cut off
-        pass
-    return None
+def _header(file: BinaryIO) -> CodestreamHeader:
+    """The header of an open file. Raises struct.error or IndexError where it is cut off."""
+    fields: dict[str, Any] = {}
+    for kind, start, size in _boxes(file):
+        if kind == b"jp2h":
+            for inner, at, length in containers.boxes(file, start, start + size):
+                _jp2_box(inner, containers.data(file, at, length), fields)
+        elif kind == b"jp2c":
+            return _codestream(file, start, fields)
+    raise IndexError("there is no codestream")
 
 
-def _jp2_box(kind: bytes, data: bytes, found: dict[str, object]) -> None:
-    if kind == b"colr" and "colours" not in found and "profile" not in found:
+def _jp2_box(kind: bytes, data: bytes, fields: dict[str, Any]) -> None:
+    if kind == b"colr" and "colours" not in fields and "profile" not in fields:
         if data[:1] == b"\1":
-            found["colours"] = int.from_bytes(data[3:7], "big")
+            fields["colours"] = int.from_bytes(data[3:7], "big")
         elif data[:1] == b"\2":
-            found["profile"] = data[3:]
+            fields["profile"] = data[3:]
     elif kind == b"cdef":
         definitions = sorted(struct.iter_unpack(">HHH", data[2 : 2 + 6 * int.from_bytes(data[:2], "big")]))
-        found["channels"] = tuple((kind, colour) for _, kind, colour in definitions)
+        fields["channels"] = tuple((kind, colour) for _, kind, colour in definitions)
     elif kind == b"pclr":
-        found["palette"] = True
+        fields["palette"] = True
 
 
-def _codestream(file: BinaryIO, start: int, found: dict[str, object]) -> CodestreamHeader | None:
+def _codestream(file: BinaryIO, start: int, fields: dict[str, Any]) -> CodestreamHeader:
     """The main header: segments of marker, length and data up to the first tile."""
     file.seek(start + 2)
-    size: tuple[int, ...] = ()
     components: list[Component] = []
     lossy = high_throughput = False
     while True:
@@ -171,25 +170,17 @@ def _codestream(file: BinaryIO, start: int, found: dict[str, object]) -> Codestr
             break
         data = file.read(length - 2)
         if marker == _SIZ:
-            size = struct.unpack_from(">IIII", data, 2)
-            (count,) = struct.unpack_from(">H", data, 34)
+            width, height, left, top, count = struct.unpack_from(">IIII16xH", data, 2)
             for depth, across, down in struct.iter_unpack(">BBB", data[36 : 36 + 3 * count]):
                 components.append(Component((depth & 0x7F) + 1, depth > 0x7F, (across, down)))
         elif marker == _CAP:
             high_throughput = True
         elif marker == _COD:
             lossy = data[9] == 0
-    if not size or not components:
-        return None
-    width, height, left, top = size
-    return CodestreamHeader(
-        (width - left, height - top),
-        (left, top),
-        tuple(components),
-        lossy,
-        high_throughput,
-        **found,  # type: ignore[arg-type]
-    )
+    if not components:
+        raise IndexError("there is no size")
+    size, offset = (width - left, height - top), (left, top)
+    return CodestreamHeader(size, offset, tuple(components), lossy, high_throughput, **fields)
 
 
 def _define_alpha(path: str, channels: int) -> None:
@@ -199,26 +190,26 @@ def _define_alpha(path: str, channels: int) -> None:
     data = struct.pack(">H", channels) + b"".join(struct.pack(">HHH", *entry) for entry in definitions)
     box = struct.pack(">I4s", 8 + len(data), b"cdef") + data
     written = Path(path).read_bytes()
-    found = boxes.boxes(BytesIO(written), 0, len(written))
-    start, size = next((start, size) for kind, start, size in found if kind == b"jp2h")
+    boxes = containers.boxes(BytesIO(written), 0, len(written))
+    start, size = next((start, size) for kind, start, size in boxes if kind == b"jp2h")
     end = start + size
     header = struct.pack(">I", 8 + size + len(box)) + written[start - 4 : end] + box
     Path(path).write_bytes(written[: start - 8] + header + written[end:])
 
 
-def _container(file: BinaryIO) -> Extras:
+def _container(file: BinaryIO) -> containers.Extras:
     known: dict[bytes, bytes] = {}
     unused: list[str] = []
     for kind, start, size in _boxes(file):
-        identity = boxes.data(file, start, 16) if kind == b"uuid" else b""
+        identity = containers.data(file, start, 16) if kind == b"uuid" else b""
         if identity in (_EXIF, _XMP):
-            known[identity] = boxes.data(file, start + 16, size - 16)
+            known[identity] = containers.data(file, start + 16, size - 16)
         elif kind not in _STORAGE:
             unused.append(f"box {kind.decode('latin-1')!r}")
-    return Extras(exif=known.get(_EXIF), xmp=known.get(_XMP), unused=tuple(dict.fromkeys(unused)))
+    return containers.Extras(exif=known.get(_EXIF), xmp=known.get(_XMP), unused=tuple(dict.fromkeys(unused)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Jpeg2000Page(raster.Page):
     header: CodestreamHeader
 
@@ -248,7 +239,7 @@ def _read(path: str, layer: LayerId) -> Picture:
     else:
         with oiio.Reader(path) as file:
             spec, pixels = file.spec(), file.read()
-    return _Jpeg2000Page(path, extras, spec, ("0",), 0, True, header).picture(pixels)
+    return _Jpeg2000Page(path, extras, spec, header=header).picture(pixels)
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:

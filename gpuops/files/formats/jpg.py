@@ -1,40 +1,60 @@
-"""JPEG, read by OpenImageIO and written by Pillow: OpenImageIO's codec ends the program on a full disk."""
+"""JPEG, read by OpenImageIO and written by Pillow: OpenImageIO's codec ends the program on a full disk.
+
+A file with a gain map (Ultra HDR) has a picture for any display, and the factors that make light beyond white of it.
+imagecodecs codes both, by libultrahdr. Light of 1 is white, 203 cd/m², as PQ has it here.
+Sources: ISO 21496-1; Ultra HDR Image Format 1.1 (Android); CIPA DC-007 and DC-008 (the order of segments).
+"""
 
 from __future__ import annotations
 
+import struct
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import containers, gain_map, jpeg_segments, mended_jpeg, oiio, pillow, raster
+from ...pixels.colour import SRGB, Colour, of_primaries, tidied
+from ...pixels.curves import LINEAR_CURVE, SRGB_CURVE
+from ...pixels.primaries import NAMED
+from .. import colours, containers, jpeg_segments, oiio, pillow, raster
 from ..drafts import draft_file
-from ..picture import Picture
+from ..picture import Metadata, Picture
 from ..streams import called
 from ..strips import RowsOf
 from .record import ALL, SUBSAMPLINGS, Codec, Format, LayerId, Storage
 
 #: The error in dots per inch that the units of other formats cause.
 _ROUNDING = 0.01
+#: The primaries that libultrahdr knows, and their names there.
+_GAMUTS = {"Rec. 709": "BT_709", "Display P3": "DISPLAY_P3", "Rec. 2020": "BT_2100"}
+#: A colour is outside Display P3 if a channel there is below 0 by more than this share of the largest channel.
+_VISIBLE = 1e-2
+#: The units of the resolution that JFIF tells.
+_UNITS = {1: "in", 2: "cm"}
+#: How the segment with the resolution begins. The version, the unit (1: inch) and two numbers follow.
+_JFIF = b"JFIF\0"
 
 
 def read(path: str, layer: LayerId) -> Picture:
     try:
         return _read(path, layer)
     except FileError:
-        found = mended_jpeg.of_file(path)
-        if found is None:
+        repair = jpeg_segments.mended(path)
+        if repair is None:
             raise
         with suppress(FileError), draft_file(tempfile.gettempdir()) as copy, called(copy, path):
-            with open(copy, "wb") as file:
-                file.write(found[0])
+            Path(copy).write_bytes(repair[0])
             with oiio.Reader(copy) as whole:  # Pillow, which some are read by, does not tell of missing data
                 whole.read()
             picture = _read(copy, layer)
-            for fault in found[1]:
+            for fault in repair[1]:
                 note(f"{path}: {fault}; all of its picture is there")
             return picture
         raise
@@ -43,7 +63,7 @@ def read(path: str, layer: LayerId) -> Picture:
 def _read(path: str, layer: LayerId) -> Picture:
     extras = containers.read(path, jpeg_segments.container)
     if layer in extras.layers[1:]:
-        return gain_map.read(path, extras)
+        return _read_light(path, extras)
     with oiio.Reader(path) as file:
         page = _opened(path, file, layer, extras)
         for_pillow = page.has_gain_map or page.by_profile
@@ -57,7 +77,7 @@ def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, i
 
 
 def _opened(path: str, file: oiio.Reader, layer: LayerId, extras: containers.Extras) -> _JpegPage:
-    return _JpegPage.of(path, extras, file.spec(), layer, extras.layers or ("0",))
+    return _JpegPage(path, extras, file.spec(), layer, extras.layers or ("0",))
 
 
 class _JpegPage(raster.Page):
@@ -81,7 +101,7 @@ class _JpegPage(raster.Page):
             return "has a gain map"
         if self.by_profile:
             return "is a JPEG of inks"
-        if mended_jpeg.of_file(self.path) is not None:
+        if jpeg_segments.mended(self.path) is not None:
             return "is a JPEG that breaks the standard"
         return "is interlaced or progressive" if jpeg_segments.is_progressive(self.path) else ""
 
@@ -95,8 +115,7 @@ def _misfits(picture: Picture, lost: Callable[[str], None]) -> list[str]:
         exact, held = jpeg_segments.dots_per_inch(metadata.resolution)
         if any(abs(a - b) > _ROUNDING for a, b in zip(exact, held, strict=True)):
             lost(f"JPEG holds whole dots per inch, to 65535; the resolution becomes {held[0]} x {held[1]}")
-    fit = jpeg_segments.fit(metadata.exif, metadata.xmp)
-    dropped = [kind for kind, fits in zip(("exif", "xmp"), fit, strict=True) if not fits]
+    dropped = jpeg_segments.too_long(metadata.exif, metadata.xmp)
     for kind in dropped:
         lost(f"the {kind.upper()} is too long for JPEG; it is left out")
     return dropped
@@ -110,8 +129,107 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
     pillow.write(path, "JPEG", picture.pixels, **options)
 
 
+# Light, by a gain map ------------------------------------------------------------------------------
+
+
+def _read_light(path: str, extras: containers.Extras) -> Picture:
+    """The light of a file with a gain map, as half floats (height, width, 3).
+
+    Its primaries are those that the gain map's profile names, else the picture's own.
+
+    Raises FileError where the map is missing or damaged, or belongs to a picture that libultrahdr takes for another.
+    """
+    import imagecodecs
+    import PIL.Image
+
+    with pillow.opened(path, "JPEG") as image:  # OpenImageIO may apply the map, too, when it opens a file
+        own, size = _own(path, image.info.get("icc_profile"), extras), _resolution(image)
+    data = Path(path).read_bytes()
+    start = jpeg_segments.second(data)
+    if start < 0:
+        raise FileError(_instead(path, "its gain map is missing"))
+    try:
+        pixels = imagecodecs.ultrahdr_decode(data)
+        with PIL.Image.open(BytesIO(data[start:])) as image:
+            profile = image.info.get("icc_profile")
+    except MemoryError:
+        raise
+    except Exception as error:
+        reason = str(error).split("\n")[0]
+        raise FileError(
+            _instead(path, f"its gain map is damaged, or of a kind that is not known ({reason})")
+        ) from None
+    alternate = colours.of_profile(profile, gray=False).colour if profile else None
+    named = alternate if alternate is not None and alternate.primaries in _GAMUTS else own
+    colour = tidied(of_primaries(NAMED[named.primaries], LINEAR_CURVE))
+    if extras.unused:
+        note(f"{path}: is read without its {', '.join(extras.unused)}")
+    pixels = np.ascontiguousarray(pixels[:, :, :3])
+    stated = colours.StatedColour(colour)
+    picture = colours.picture(path, pixels, None, extras.exif, extras.xmp, size, stated=stated)
+    return replace(picture, layer=extras.layers[1], layers=extras.layers)
+
+
+def _own(path: str, profile: bytes | None, extras: containers.Extras) -> Colour:
+    """The space of the file's own picture, which libultrahdr takes for sRGB where it does not know the profile."""
+    stated = colours.of_profile(profile, gray=False) if profile else colours.of_exif(extras.exif)
+    own = stated.colour or (None if profile else SRGB)
+    if own is None or tidied(own).curves != (SRGB_CURVE,) or own.primaries not in _GAMUTS:
+        raise FileError(
+            _instead(path, "its gain map is for colours other than sRGB, Display P3 and Rec. 2020")
+        )
+    return own
+
+
+def _resolution(image: Any) -> tuple[float, float, str] | None:
+    """The resolution that JFIF tells; EXIF keeps its own."""
+    (x, y), unit = image.info.get("jfif_density", (0, 0)), _UNITS.get(image.info.get("jfif_unit", 0))
+    return (float(x), float(y), unit) if x and y and unit else None
+
+
+def _instead(path: str, reason: str) -> str:
+    return f"{path}: {reason}; --layer {jpeg_segments.WITH_GAIN_MAP[0]} reads the picture without it"
+
+
 def _write_light(path: str, picture: Picture, storage: Storage) -> None:
-    gain_map.write(path, picture, GAIN_MAP, GAIN_MAP.quality(storage))
+    """Writes light, half floats (height, width, 3) of 0 … ``GAIN_MAP.brightest``."""
+    import imagecodecs
+
+    if not colours.can_say(GAIN_MAP, picture.colour, picture.pixels.dtype, gray=False):
+        raise FileError(
+            f"{path}: {GAIN_MAP} holds light of {' or '.join(GAIN_MAP.primaries)}; convert it first"
+        )
+    if picture.colour.primaries == "Rec. 2020" and _is_beyond_p3(picture):
+        note(f"{path}: {GAIN_MAP} keeps colours within Display P3; others lose saturation")
+    pixels = np.ones((picture.height, picture.width, 4), np.float16)
+    pixels[:, :, :3] = picture.pixels
+    gamut = imagecodecs.ULTRAHDR.CG[_GAMUTS[picture.colour.primaries]]
+    data = imagecodecs.ultrahdr_encode(pixels, GAIN_MAP.quality(storage), gamut=gamut)
+    Path(path).write_bytes(_with_metadata(bytes(data), picture.metadata))
+
+
+def _is_beyond_p3(picture: Picture) -> bool:
+    """Whether some light is outside Display P3, the space of the file's own picture, which factors do not leave."""
+    to_rec709 = np.reshape(of_primaries(NAMED["Display P3"], LINEAR_CURVE).matrix, (3, 3))
+    to_p3 = (np.linalg.inv(to_rec709) @ np.reshape(picture.colour.matrix, (3, 3))).astype(np.float32)
+    for row in picture.pixels:
+        light = row.astype(np.float32)
+        if ((light @ to_p3.T).min(axis=1) < -_VISIBLE * light.max(axis=1)).any():
+            return True
+    return False
+
+
+def _with_metadata(data: bytes, metadata: Metadata) -> bytes:
+    """libultrahdr's file with EXIF and XMP before all its other segments, and the resolution in its JFIF segment."""
+    added = jpeg_segments.made(metadata.exif, metadata.xmp)
+    changed = bytearray(data)
+    if metadata.resolution:
+        dots = jpeg_segments.dots_per_inch(metadata.resolution)[1]
+        struct.pack_into(">BHH", changed, data.index(_JFIF) + len(_JFIF) + 2, 1, *dots)
+    start = data.index(jpeg_segments.MPF)
+    end = start - 2 + int.from_bytes(data[start - 2 : start], "big")
+    changed[start:end] = jpeg_segments.lengthened(data[start:end], len(added))
+    return bytes(changed[:2] + added + changed[2:])
 
 
 _EXTENSIONS = (".jpg", ".jpeg", ".jpe", ".jfif")

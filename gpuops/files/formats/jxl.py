@@ -15,8 +15,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ...notes import note
-from .. import boxes, colours, oiio
+from .. import colours, containers, oiio, raster
 from ..drafts import draft_folder
 from ..picture import Picture
 from ..streams import called
@@ -44,34 +43,31 @@ def read(path: str, layer: LayerId) -> Picture:
     return _read(path)
 
 
+class _JxlPage(raster.Page):
+    def alpha(self, channels: int) -> tuple[int, int, bool]:
+        visible = 3 if channels >= 3 else 1
+        return visible, visible if channels > visible else -1, False
+
+
 def _read(path: str) -> Picture:
+    extras = containers.read(path, _container)
     with oiio.Reader(path) as file:
         spec = file.spec()
-        codes, icc = spec.getattribute("CICP"), oiio.icc_of(spec)
-        pixels = file.read()
-    visible = 3 if pixels.shape[2] >= 3 else 1
-    if pixels.shape[2] > visible + 1:
-        note(f"{path}: is read without its further {pixels.shape[2] - visible - 1} channels")
-        pixels = np.ascontiguousarray(pixels[:, :, : visible + 1])
-    found = None if icc else colours.Found()
-    if codes is not None:  # the profile is made of them
-        found, icc = colours.of_codes(int(codes[0]), int(codes[1]), gray=visible == 1), None
-    with open(path, "rb") as file_:
-        exif, xmp = _metadata(path, file_)
-    picture = colours.picture(path, pixels, icc, exif, xmp, found=found)
+        if (codes := spec.getattribute("CICP")) is not None:  # the profile is made of them
+            stated = colours.of_codes(int(codes[0]), int(codes[1]), gray=spec.nchannels < 3)
+            extras = replace(extras, colours=stated)
+        elif oiio.icc_of(spec) is None:
+            extras = replace(extras, colours=colours.StatedColour())
+        picture = _JxlPage(path, extras, spec).picture(file.read())
     return replace(picture, metadata=picture.metadata.oriented(1))
 
 
-def _metadata(path: str, file: BinaryIO) -> tuple[bytes | None, bytes | None]:
-    """EXIF, without its preview, and XMP; other boxes are named as left out."""
-    from ..exif import without_thumbnail
-
+def _container(file: BinaryIO) -> containers.Extras:
     exif = xmp = None
     unused = []
-    if file.read(8) != _BOXED:
-        return None, None
-    for kind, start, size in boxes.boxes(file, 0, file.seek(0, 2)):
-        data = b"" if kind not in (b"Exif", b"xml ", b"brob") else boxes.data(file, start, size)
+    boxes = containers.boxes(file, 0, file.seek(0, 2)) if file.read(8) == _BOXED else ()
+    for kind, start, size in boxes:
+        data = b"" if kind not in (b"Exif", b"xml ", b"brob") else containers.data(file, start, size)
         if kind == b"brob":
             kind, data = _expanded(data)
         if kind == b"Exif" and len(data) > 4:
@@ -80,9 +76,7 @@ def _metadata(path: str, file: BinaryIO) -> tuple[bytes | None, bytes | None]:
             xmp = data
         elif kind not in _STORAGE and kind.strip(b"\0"):
             unused.append(_NAMES.get(kind, f"box {kind.decode('latin-1')!r}"))
-    if unused:
-        note(f"{path}: is read without its {', '.join(dict.fromkeys(unused))}")
-    return without_thumbnail(exif) if exif else None, xmp
+    return containers.Extras(exif=exif, xmp=xmp, unused=tuple(dict.fromkeys(unused)))
 
 
 def _expanded(data: bytes) -> tuple[bytes, bytes]:
@@ -115,7 +109,7 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
         raise
     own = ((b"Exif", b"\0\0\0\0" + metadata.exif if metadata.exif else b""), (b"xml ", metadata.xmp or b""))
     written = Path(path).read_bytes()
-    kept = [box for box in boxes.boxes(BytesIO(written), 0, len(written)) if box[0] != b"brob"]
+    kept = [box for box in containers.boxes(BytesIO(written), 0, len(written)) if box[0] != b"brob"]
     parts = [(name, written[start : start + size]) for name, start, size in kept]
     with open(path, "wb") as file:
         for name, data in (*parts, *own):  # in place of what the encoder says of itself
@@ -153,7 +147,7 @@ def _nbytes(path: str) -> int:
 
 def _codestream(file: BinaryIO) -> int:
     """Returns where the codestream begins in a file of boxes; a partial one has its number before it."""
-    for kind, start, _ in boxes.boxes(file, 0, file.seek(0, os.SEEK_END)):
+    for kind, start, _ in containers.boxes(file, 0, file.seek(0, os.SEEK_END)):
         if kind in (b"jxlc", b"jxlp"):
             return start + 4 * (kind == b"jxlp")
     raise ValueError("there is no codestream")

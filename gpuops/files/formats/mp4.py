@@ -17,7 +17,7 @@ from typing import Any
 
 from ...errors import FileError
 from ...notes import note
-from .. import boxes, threads
+from .. import containers, threads
 from ..picture import Picture
 from ..read_errors import chosen
 from ..video import Frames, guarded, opened
@@ -131,14 +131,14 @@ class _Video:
         with guarded(self._path):
             if not 0 < number - before <= _FAR:
                 self._seek(wanted)
-            found = self._until(wanted)
-            if found is None:  # not all kinds of files can be sought in
+            decoded = self._until(wanted)
+            if decoded is None:  # not all kinds of files can be sought in
                 self.close()
                 self._begin()
-                found = self._until(wanted)
-        if found is None:
+                decoded = self._until(wanted)
+        if decoded is None:
             raise FileError(f"{self._path}: its frame {number} cannot be decoded: it is damaged")
-        return found
+        return decoded
 
     def _seek(self, wanted: int) -> None:
         self._coming.close()
@@ -162,7 +162,7 @@ class _Video:
 
 FORMAT = Format(
     "video", (".mp4", ".mov", ".mkv", ".webm"), INTEGERS, _read,
-    sniff=lambda head, _: head.startswith(_MATROSKA) or (head[4:8] == b"ftyp" and not boxes.of_picture(head)),
+    sniff=lambda head, _: head.startswith(_MATROSKA) or (head[4:8] == b"ftyp" and not containers.of_picture(head)),
     channels=(3,), layered=True, moving=True, count=_count,
     timing=lambda path, frames: (_durations(path, frames), 0), needs="av",
 )  # fmt: skip

@@ -25,4 +25,5 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 FORMAT = Format(
     "NPY", (".npy",), ANY, _read, _write, read_rows=_read_rows, magic=(b"\x93NUMPY",), of_numbers=True,
+    says_data=lambda picture: picture.pixels.dtype == np.uint16,
 )  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from ...pixels.colour import unusual
+from ...pixels.colour import DATA, unusual
 from ..arrays import PIXELS, blocks, by_rows, described, loaded, member, whole
 from ..colours import of_profile
 from ..data import KEY, Array, Description, RowsOfArray, contradiction
@@ -53,7 +53,8 @@ def _opened(path: str, layer: LayerId) -> tuple[str, Picture]:
             resolution = (float(x), float(y), str(unit)) if unit in ("in", "cm") else None
         parts = {key: file[key].tobytes() for key in _BYTES if key in names}
         linear = bool(file["linear"]) if "linear" in names else None
-        metadata = Metadata(**parts, resolution=resolution)
+        colour = DATA if "data" in names and bool(file["data"]) else None
+        metadata = Metadata(**parts, resolution=resolution, colour=colour)
         return name, _coloured(path, described(path, name, linear, metadata))
 
 
@@ -70,6 +71,8 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
     """Writes the pixels, and what is known of them."""
     metadata = picture.metadata
     parts: dict[str, Any] = {PIXELS: picture.pixels, "linear": np.array(picture.linear)}
+    if picture.colour.data:
+        parts["data"] = np.array(True)
     for key in _BYTES:
         if value := getattr(metadata, key):
             parts[key] = np.frombuffer(value, np.uint8)
@@ -134,5 +137,5 @@ _NUMBERS = NumberFiles(_text_of_numbers, _check_numbers, _rows_of_numbers, _writ
 FORMAT = Format(
     "NPZ", (".npz",), ANY, _read, _write, read_rows=_read_rows, magic=(b"PK\x03\x04",), holds=ALL, says="curve",
     codec=Codec(methods={"none": None, "deflate": None}, usual=Method("none")), layered=True,
-    of_numbers=True, numbers=_NUMBERS,
+    of_numbers=True, says_data=lambda _picture: True, numbers=_NUMBERS,
 )  # fmt: skip

@@ -82,12 +82,12 @@ def written(path: str, head: str, pixels: Pixels) -> None:
 
 def _header(path: str, head: bytes) -> tuple[int, int, int, int, int]:
     """Width, height, channels, the largest value and where the pixels begin."""
-    found = (_BITS if head[1:2] in b"14" else _VALUES).match(head)
-    if found is None:
+    match = (_BITS if head[1:2] in b"14" else _VALUES).match(head)
+    if match is None:
         raise FileError(f"{path}: is damaged: its header is not complete")
-    channels = 3 if found[1] in b"36" else 1
-    most = int(found[5]) if found.re is _VALUES else 1
-    return int(found[3]), int(found[4]), channels, most, found.end()
+    channels = 3 if match[1] in b"36" else 1
+    most = int(match[5]) if match.re is _VALUES else 1
+    return int(match[3]), int(match[4]), channels, most, match.end()
 
 
 def _pam_header(path: str, head: bytes) -> tuple[int, int, int, int, int]:

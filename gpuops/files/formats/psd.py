@@ -6,16 +6,15 @@ Source: Adobe, Photoshop File Formats Specification: File Header, Image Data.
 from __future__ import annotations
 
 import struct
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import colours, inks, oiio, pillow
+from .. import colours, oiio, pillow, samples
 from ..picture import Metadata, Picture, Pixels
 from ..read_errors import parsing
-from ..samples import straight
 from .record import Format, LayerId
 
 #: The mode of colours that are amounts of ink, and how many there are.
@@ -28,20 +27,9 @@ _HEADER = 26
 _NONE, _RUNS = 0, 1
 
 
-class _Header(NamedTuple):
-    """What a file's header says."""
-
-    version: int
-    channels: int
-    height: int
-    width: int
-    bits: int
-    mode: int
-
-    @classmethod
-    def of(cls, file: BinaryIO) -> _Header:
-        """Reads it."""
-        return cls(*struct.unpack(">4xH6xHIIHH", file.read(_HEADER)))
+def _header(file: BinaryIO) -> tuple[int, ...]:
+    """A file's version, channels, height, width, bits of a sample and mode."""
+    return struct.unpack(">4xH6xHIIHH", file.read(_HEADER))
 
 
 def _inks(path: str, *, alpha: bool) -> Pixels:
@@ -53,58 +41,58 @@ def _inks(path: str, *, alpha: bool) -> Pixels:
 
     channels = _INKS + alpha
     with open(path, "rb") as file:
-        header = _Header.of(file)
-        large = header.version == _LARGE
+        version, stored_channels, height, width, bits, _ = _header(file)
+        large = version == _LARGE
         for size in (4, 4, 8 if large else 4):  # colours of palettes, resources, layers
             file.seek(int.from_bytes(file.read(size), "big"), 1)
         (kind,) = struct.unpack(">H", file.read(2))
-        if header.bits not in (8, 16) or kind not in (_NONE, _RUNS):
-            what = f"samples of {header.bits} bits" if kind in (_NONE, _RUNS) else f"compression {kind}"
+        if bits not in (8, 16) or kind not in (_NONE, _RUNS):
+            what = f"samples of {bits} bits" if kind in (_NONE, _RUNS) else f"compression {kind}"
             raise FileError(f"{path}: holds inks in {what}; save it as TIFF first")
         counts = None
         if kind == _RUNS:
             unit = np.dtype(">u4" if large else ">u2")
-            read = file.read(unit.itemsize * header.channels * header.height)
-            counts = np.frombuffer(read, unit).reshape(header.channels, header.height)
-        dtype = np.dtype(f">u{header.bits // 8}")
-        result = np.empty((header.height, header.width, channels), dtype.newbyteorder("="))
+            read = file.read(unit.itemsize * stored_channels * height)
+            counts = np.frombuffer(read, unit).reshape(stored_channels, height)
+        dtype = np.dtype(f">u{bits // 8}")
+        result = np.empty((height, width, channels), dtype.newbyteorder("="))
         for channel in range(channels):
-            for row in range(header.height):
-                length = header.width * dtype.itemsize if counts is None else int(counts[channel, row])
+            for row in range(height):
+                length = width * dtype.itemsize if counts is None else int(counts[channel, row])
                 stored = file.read(length)
                 data = stored if counts is None else imagecodecs.packbits_decode(stored)
-                result[row, :, channel] = np.frombuffer(data, dtype, header.width)
+                result[row, :, channel] = np.frombuffer(data, dtype, width)
     np.invert(result[..., :_INKS], out=result[..., :_INKS])
     return result
 
 
 def _read(path: str, layer: LayerId) -> Picture:
     with open(path, "rb") as start, parsing(path):
-        header = _Header.of(start)
+        _, channels, *_, mode = _header(start)
     with oiio.Reader(path) as file:
         spec, layers = file.spec(), file.count() - 1
         icc, size = oiio.icc_of(spec), oiio.resolution(spec)
-        if header.mode == _CMYK:
+        if mode == _CMYK:
             file.check_plausible(spec)
-            return _of_inks(path, header, spec, layers)
+            return _of_inks(path, channels, spec, layers)
         stored = file.read()
     visible = 3 if stored.shape[2] >= 3 else 1
     pixels = np.ascontiguousarray(stored[:, :, : visible + 1])
-    further = header.channels - stored.shape[2] if stored.shape[2] in (1, 3) else 0
+    further = channels - stored.shape[2] if stored.shape[2] in (1, 3) else 0
     _say(path, further + max(0, stored.shape[2] - visible - 1), layers)
     return colours.picture(path, pixels, icc, resolution=size)
 
 
-def _of_inks(path: str, header: _Header, spec: Any, layers: int) -> Picture:
+def _of_inks(path: str, channels: int, spec: Any, layers: int) -> Picture:
     """The merged picture of a file of CMYK."""
-    found = inks.inks_of(path, oiio.icc_of(spec), str(spec.format))
+    inks = samples.inks_of(path, oiio.icc_of(spec), str(spec.format))
     alpha = spec.alpha_channel >= 0
     with parsing(path):
         pixels = _inks(path, alpha=alpha)
-    _say(path, header.channels - pixels.shape[2], layers)
+    _say(path, channels - pixels.shape[2], layers)
     # Transparency has mixed colours with white, which is no ink.
-    rgb = inks.rgb(straight(pixels) if alpha else pixels, found.profile)
-    return Picture(rgb, alpha=alpha, metadata=Metadata(resolution=oiio.resolution(spec)), inks=found)
+    rgb = samples.rgb_of_inks(samples.straight(pixels) if alpha else pixels, inks.profile)
+    return Picture(rgb, alpha=alpha, metadata=Metadata(resolution=oiio.resolution(spec)), inks=inks)
 
 
 def _say(path: str, further: int, layers: int) -> None:

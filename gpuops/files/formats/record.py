@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -148,10 +148,14 @@ class Format:
         How files begin.
     sniff : callable, optional
         ``(head, path)``: in place of ``magic``, whether a file is of the format, by its first 64 bytes.
+    read_all : callable, optional
+        ``(path)`` → the picture, with all other channels of the file.
     channels : tuple of int
     holds : frozenset of str
-        The metadata: of "icc", "exif", "xmp", "resolution", "attributes". ``deep_holds``: that beside more than 8 bits,
-        if it is not the same. ``misfits`` finds what of them does not fit a file.
+        The metadata: of "icc", "exif", "xmp", "resolution", "attributes", "frame", "cards", "spacing". ``deep_holds``:
+        that beside more than 8 bits, if it is not the same. ``misfits`` finds what of them does not fit a file.
+    says_data : callable
+        ``(picture)`` → whether a reader finds that its whole numbers are data.
     least, largest : int, optional
         Pixels along a side.
     coded : CodePoints
@@ -176,6 +180,9 @@ class Format:
     animation : Animation, optional
     count, timing : callable, optional
         ``(path)``: the number of frames or pages; and how long frames are shown.
+    join : callable, optional
+        ``(path, pages, source)``: makes a file of several pages of files of one each. The source is the file whose
+        pages they were, all of them, or "".
     numbers : NumberFiles, optional
     """
 
@@ -186,6 +193,7 @@ class Format:
     write: Write | None = None
     write_rows: WriteRows | None = None
     read_rows: ReadRows | None = None
+    read_all: Callable[[str], Picture] | None = None
     nbytes: NBytes | None = None
     magic: tuple[bytes, ...] = ()
     sniff: Callable[[bytes, str], bool] | None = None
@@ -193,6 +201,7 @@ class Format:
     holds: frozenset[str] = frozenset()
     deep_holds: frozenset[str] | None = None
     misfits: Misfits | None = None
+    says_data: Callable[[Picture], bool] = lambda _picture: False
     least: int = 1
     largest: int | None = None
     coded: CodePoints = NO_CODES
@@ -215,6 +224,7 @@ class Format:
     animation: Animation | None = None
     count: Callable[[str], int] | None = None
     timing: Timing | None = None
+    join: Callable[[str, Sequence[str], str], None] | None = None
     numbers: NumberFiles | None = None
 
     def is_in(self, head: bytes, path: str) -> bool:
@@ -253,10 +263,9 @@ class Format:
 
     def nbytes_in(self, path: str) -> int | None:
         """Bytes that a picture takes at least; None where the header does not tell, or is damaged."""
-        try:
+        with suppress(Exception):  # the reader of the file will say what is wrong
             return self.nbytes(path) if self.nbytes else None
-        except Exception:  # the reader of the file will say what is wrong
-            return None
+        return None
 
     def check_layer(self, layer: LayerId, name: str) -> None:
         """Raises FileError for a choice among the pictures of the file ``name``, if files have one."""
@@ -314,9 +323,9 @@ class Format:
 
     def quality(self, storage: Storage) -> int:
         """Returns the quality of a format that has one."""
-        found = self.codec.quality if storage.quality is None else storage.quality
-        assert found is not None
-        return found
+        quality = self.codec.quality if storage.quality is None else storage.quality
+        assert quality is not None
+        return quality
 
     def __str__(self) -> str:
         return self.name

@@ -8,31 +8,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...errors import FileError
 from ...notes import note
-from .. import containers, exif, inks, oiio, raster, samples, tiff
-from ..containers import Extras
-from ..data import Array, Description, RowsOfArray, contradiction, places
+from ...pixels.colour import DATA
+from ...pixels.primaries import D50_XYZ
+from .. import cielab, containers, exif, oiio, positions, raster, samples, tiff
 from ..picture import Picture, Pixels
-from ..read_errors import quiet_tifffile
 from ..strips import RowsOf
-from ..tiff_structure import MAGIC, Entry, tags_of_page
+from ..tiff_numbers import NUMBERS
 from . import dng
-from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method, NumberFiles
+from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method
 
-#: The interpretations of samples: gray whose 0 is white or black, RGB, a palette, brightness and colours, and a mosaic
-#: of a sensor's colours.
-_MIN_IS_WHITE, _MIN_IS_BLACK, _RGB, _PALETTE, _YCBCR, _MOSAIC = 0, 1, 2, 3, 6, 32803
+#: The interpretations of samples: gray whose 0 is white or black, RGB, a palette, brightness and colours, CIELAB, and a
+#: mosaic of a sensor's colours.
+_MIN_IS_WHITE, _MIN_IS_BLACK, _RGB, _PALETTE, _YCBCR, _LAB, _MOSAIC = 0, 1, 2, 3, 6, 8, 32803
 #: Those that are gray or RGB, or become so in decoding.
 _PHOTOMETRICS = (_MIN_IS_WHITE, _MIN_IS_BLACK, _RGB, _PALETTE, 4, oiio.SEPARATED, _YCBCR, _MOSAIC)
+#: The types of whole numbers that are read as floats, and up to which these hold all of them.
+_WHOLE, _EXACT = ("int8", "int16", "int", "uint"), 1 << 24
 #: The numbers of compressions that OpenImageIO may lack: LERC, LZMA, Zstandard, JPEG 2000, PNG and JPEG XL.
 _BY_TIFFFILE = (34887, 34925, 50000, 34712, 34933, 50002)
 #: The entries of a page's directory by their tags; none where it is damaged.
-Tags = Mapping[int, Entry]
+Tags = Mapping[int, exif.Entry]
+
+#: Tags of programs whose pictures are data: MetaMorph, Zeiss, GeoTIFF, Micro-Manager. And how descriptions of others
+#: begin, or what is in them.
+_DATA_TAGS = (33628, 34412, *exif.GEOREFERENCES, 51123)
+_DATA_TEXTS = re.compile(r"ImageJ=|.*<(\w+:)?OME\b", re.DOTALL)
 
 # The tag ExtraSamples.
 _EXTRA_SAMPLES = 338
@@ -42,8 +51,6 @@ _ASSOCIATED, _UNASSOCIATED = 1, 2
 _INK_SET, _CMYK = 332, 1
 # The tags of where strips and tiles are, each with that of their bytes.
 _PLACES = ((273, 279), (324, 325))
-# The values of PhotometricInterpretation of gray, 0 white or black.
-_GRAY = (0, 1)
 
 
 def _read(path: str, layer: LayerId) -> Picture:
@@ -62,18 +69,66 @@ def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, i
     )
 
 
-def _opened(path: str, file: oiio.Reader, layer: LayerId, extras: Extras) -> _TiffPage:
+def _opened(path: str, file: oiio.Reader, layer: LayerId, extras: containers.Extras) -> _TiffPage:
     names = tuple(map(str, range(file.count())))
     index = raster.number(path, layer, names)
     spec = file.spec(index)
-    return _TiffPage.of(path, extras, file.raw_spec(index) if oiio.is_of_inks(spec) else spec, layer, names)
+    return _TiffPage(path, extras, file.raw_spec(index) if oiio.is_of_inks(spec) else spec, layer, names)
 
 
 class _TiffPage(raster.Page):
     @cached_property
     def tags(self) -> Tags:
         """Those of its directory; none where that is damaged."""
-        return tags_of_page(self.path, self.index)
+        return exif.tags_of_page(self.path, self.index)
+
+    @cached_property
+    def description(self) -> str:
+        """That of the first page, which is for all of them."""
+        tag = (exif.tags_of_page(self.path, 0) if self.index else self.tags).get(exif.DESCRIPTION)
+        return "" if tag is None else tag.data.decode("utf-8", "replace")
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether samples are whole numbers that are no shades: with a sign, or of 32 bits."""
+        stored = self.spec.format
+        whole: bool = self.spec.get_int_attribute("oiio:BitsPerSample") == 8 * stored.size()
+        return whole and str(stored) in _WHOLE and self.photometric in (_MIN_IS_BLACK, _RGB)
+
+    @property
+    def is_lab(self) -> bool:
+        """Whether colours are CIELAB."""
+        known = self.spec.get_int_attribute("oiio:BitsPerSample") in (8, 16)
+        return known and self.photometric == _LAB and self.spec.nchannels == 3
+
+    @cached_property
+    def white(self) -> npt.NDArray[Any]:
+        """The white of CIELAB, a CIE XYZ; notes if nothing says it."""
+        entry = self.tags.get(cielab.WHITE)
+        white = cielab.white(entry.data) if entry is not None else None
+        if white is None:
+            note(f"{self.path}: does not say the white of its CIELAB colours, which is taken as D50")
+        return D50_XYZ if white is None else white
+
+    @property
+    def icc(self) -> bytes | None:
+        return None if self.is_lab else super().icc
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float32) if self.are_numbers or self.is_lab else super().dtype
+
+    @property
+    def nbytes(self) -> int:
+        floats = self.are_numbers or self.is_lab
+        return 4 * int(self.spec.image_pixels()) * self.spec.nchannels if floats else super().nbytes
+
+    @cached_property
+    def rounding(self) -> str:
+        """What is said once of numbers that floats do not hold; notes it."""
+        text = "holds whole numbers beyond ±16777216, which are rounded to floats"
+        note(f"{self.path}: {text}")
+        return text
 
     @property
     def photometric(self) -> int:
@@ -85,6 +140,21 @@ class _TiffPage(raster.Page):
         """That of the samples."""
         return self.spec.height, self.spec.width, self.spec.nchannels
 
+    def described(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> tuple[Picture, Callable[[Pixels], Pixels]]:
+        picture, finished = super().described(shape, dtype)
+        if self.is_lab:
+            kept = cielab.without_white(picture.metadata.exif)
+            picture = replace(picture, metadata=replace(picture.metadata, exif=kept))
+        text = self.description
+        data = self.are_numbers or not self.tags.keys().isdisjoint(_DATA_TAGS) or _DATA_TEXTS.match(text)
+        across, down = (self.spec.get_float_attribute(name, 1) for name in ("XResolution", "YResolution"))
+        if picture.metadata.resolution is None and across > 0 < down and (across, down) != (1, 1):
+            picture = replace(picture, metadata=replace(picture.metadata, spacing=(across, down)))
+        shades = picture.colours > 1 and dtype == np.uint8  # such as a photograph from the air
+        return picture.meant(DATA) if picture.assumed and data and not shades else picture, finished
+
     def obstacle(self) -> str:
         spec = self.spec
         if str(spec.format) == "double" or spec.get_string_attribute("planarconfig") == "separate":
@@ -92,11 +162,12 @@ class _TiffPage(raster.Page):
         return "lacks some of its strips or tiles" if _is_sparse(self.tags) else ""
 
     def alpha(self, channels: int) -> tuple[int, int, bool]:
-        visible = _visible(self.photometric, channels)
+        # The decoder makes RGB of all that is not gray.
+        visible = 1 if self.photometric in (_MIN_IS_WHITE, _MIN_IS_BLACK) or channels < 3 else 3
         return visible, self.spec.alpha_channel, self._is_associated()
 
     def alpha_of_inks(self) -> tuple[int, bool]:
-        return _alpha_behind(self.tags, inks.CMYK)
+        return _alpha_behind(self.tags, samples.CMYK)
 
     def _is_associated(self) -> bool:
         """Whether a file says that its colours are multiplied by alpha. Of RGB with a fourth channel and no word
@@ -110,12 +181,10 @@ class _TiffPage(raster.Page):
         return True
 
     def size_without_unit(self) -> list[str]:
-        density = self.spec.get_float_attribute("XResolution", 1)
-        unnamed = f"resolution ({density:.6g} pixels to a unit that it does not name)"
-        return super().size_without_unit() or [unnamed] * (density != 1)
+        return []
 
     def said_of_one(self) -> list[str]:
-        if more := _further_pictures(self.spec.get_string_attribute("ImageDescription")):
+        if len(self.names) == 1 and (more := _further_pictures(self.description)):
             note(f"{self.path}: holds {more} in one page; the first is used")
         return []
 
@@ -132,16 +201,18 @@ class _TiffPage(raster.Page):
     def check(self) -> None:
         path, spec, photometric = self.path, self.spec, self.photometric
         stored, bits = str(spec.format), spec.get_int_attribute("oiio:BitsPerSample")
-        if stored not in ("uint8", "uint16", "half", "float", "double") or (stored == "float" and bits == 24):
+        known = self.are_numbers or stored in ("uint8", "uint16", "half", "float", "double")
+        if not known or (stored == "float" and bits == 24):
             kind = f"{bits}-bit {stored}" if bits == 24 else stored
             raise FileError(f"{path}: holds {kind} samples; convert it to 8 or 16 bits or to float first")
         whole_numbers = stored in ("uint8", "uint16")
         if oiio.is_of_inks(spec) and not whole_numbers:
             raise FileError(f"{path}: holds {stored} samples of inks; convert it to 8 or 16 bits first")
         of_others = photometric == oiio.SEPARATED and not _is_cmyk(self.tags, spec.nchannels)
+        if self.is_lab:
+            return
         if photometric not in _PHOTOMETRICS or of_others:
-            kinds = {5: "inks or channels beyond CMYK", 8: "CIELAB colours"}
-            kind = kinds.get(photometric, f"colours of kind {photometric}")
+            kind = "inks or channels beyond CMYK" if of_others else f"colours of kind {photometric}"
             raise FileError(f"{path}: holds {kind}; convert it to gray or RGB first")
         if photometric == _PALETTE and spec.alpha_channel >= 0:
             raise FileError(f"{path}: holds a palette with alpha beside it; convert it to RGB first")
@@ -153,6 +224,16 @@ class _TiffPage(raster.Page):
     def convert(self, pixels: Pixels) -> Pixels:
         """What is to be done to samples, row by row."""
         spec = self.spec
+        if self.is_lab:
+            return cielab.light(pixels, self.white)
+        if self.are_numbers:
+            if pixels.dtype.itemsize > 2 and np.abs(pixels.astype(np.float64)).max(initial=0) > _EXACT:
+                _ = self.rounding
+            return pixels.astype(np.float32)
+        if str(spec.format) == "double":
+            note(f"{self.path}: double precision is read as float")
+            with np.errstate(over="ignore"):  # values beyond float's range become infinite
+                return pixels.astype(np.float32)
         if spec.getattribute(oiio.PHOTOMETRIC) is not None:
             pixels = _spread(pixels, spec.get_int_attribute("oiio:BitsPerSample"))
         if self.photometric == _MIN_IS_WHITE:  # the decoder has already inverted 8 bits, alpha included
@@ -171,6 +252,8 @@ class _TiffPage(raster.Page):
                 raise FileError(
                     f"{self.path}: has only some of its strips or tiles; write it anew with all of them first"
                 )
+            return True
+        if self.are_numbers or self.is_lab:
             return True
         number = spec.get_int_attribute("tiff:Compression")
         lacking = (kind in colours and number in _BY_TIFFFILE) or (
@@ -212,13 +295,8 @@ def _is_sparse(tags: Tags) -> bool:
 
 def _further_pictures(description: str) -> str:
     """What ImageJ's description tells of pictures that follow the one of a directory; "" where there are none."""
-    found = re.match(r"ImageJ=.*\nimages=(\d{1,9})", description, re.DOTALL)
-    return f"{found[1]} pictures" if found and int(found[1]) > 1 else ""
-
-
-def _visible(photometric: int, channels: int) -> int:
-    """Returns how many of the decoded channels are colours: the decoder makes RGB of all that is not gray."""
-    return 1 if photometric in _GRAY or channels < 3 else 3
+    match = re.match(r"ImageJ=.*\nimages=(\d{1,9})", description, re.DOTALL)
+    return f"{match[1]} pictures" if match and int(match[1]) > 1 else ""
 
 
 def _spread(pixels: Pixels, bits: int) -> Pixels:
@@ -233,15 +311,10 @@ def _spread(pixels: Pixels, bits: int) -> Pixels:
 def _samples(path: str, file: oiio.Reader, page: _TiffPage) -> Pixels:
     """The samples of a page in their stored depth; a FileError where they have no place in a picture."""
     page.check()
-    if str(page.spec.format) == "double":
-        note(f"{path}: double precision is read as float")
-        file.check_plausible(page.spec)
-        with np.errstate(over="ignore"):  # values beyond float's range become infinite
-            return tiff.read_samples(path, page.index, page.shape).astype(np.float32)
-    if page.only_tifffile:
-        file.check_plausible(page.spec)
-        return page.convert(tiff.read_samples(path, page.index, page.shape))
-    return page.convert(file.read(index=page.index))
+    if str(page.spec.format) != "double" and not page.only_tifffile:
+        return page.convert(file.read(index=page.index))
+    file.check_plausible(page.spec)
+    return page.convert(tiff.read_samples(path, page.index, page.shape))
 
 
 def _count(path: str) -> int:
@@ -249,86 +322,22 @@ def _count(path: str) -> int:
         return file.count()
 
 
+def _says_data(picture: Picture) -> bool:
+    """Whether a picture is written with what tells that it is data, and is no photograph."""
+    known = picture.metadata.exif is not None and positions.tell_of_data(picture.metadata.exif)
+    return known and not (picture.colours > 1 and picture.pixels.dtype == np.uint8)
+
+
 def _misfits(picture: Picture, lost: Callable[[str], None]) -> list[str]:
     metadata = picture.metadata
     if metadata.exif or metadata.xmp:
-        if not tiff.can_hold_exif(picture):
+        left = exif.lost_in_tiff(metadata.exif) if metadata.exif else []
+        if left is None or picture.pixels.nbytes >= tiff.BIG:  # only classic files take them
             lost("EXIF and XMP are damaged, or the file too large for them; they are left out")
             return ["exif", "xmp"]
-        if left := exif.lost_in_tiff(metadata.exif or b""):
+        if left:
             lost(f"TIFF cannot hold all EXIF; it is kept but for: {', '.join(left)}")
     return []
-
-
-# -- Spectra and coefficients in .tif files: a page for each plane, and the description as the first one's.
-
-# How a description begins.
-_BEGINNING = '{"format"'
-
-
-def _text_of_numbers(path: str) -> str | None:
-    with quiet_tifffile().TiffFile(path) as file:
-        text = str(file.pages.first.description) if len(file.pages) else ""
-    return text if text.startswith(_BEGINNING) else None
-
-
-def _check_numbers(path: str, described: Description) -> None:
-    with quiet_tifffile().TiffFile(path) as file:
-        pages = [(page.shape, page.dtype) for page in file.pages]
-    for index, (shape, dtype) in enumerate(described.arrays.values()):
-        at = places(described, index)
-        if pages[at.start : at.stop] != [(shape[-2:], dtype)] * len(at):
-            raise contradiction(path)
-
-
-def _rows_of_numbers(path: str, described: Description, index: int, count: int) -> Iterator[Array]:
-    with quiet_tifffile().TiffFile(path) as file:
-        for number in places(described, index):
-            page = file.pages[number]
-            if not page.is_contiguous:
-                yield from RowsOfArray.of(page.asarray()).blocks(count)
-                continue
-            (height, width), dtype = page.shape, np.dtype(page.dtype)
-            stored = dtype.newbyteorder(file.byteorder)
-            file.filehandle.seek(page.dataoffsets[0])
-            for start in range(0, height, count):
-                rows = min(count, height - start)
-                block = file.filehandle.read_array(stored, rows * width).reshape(rows, width)
-                yield block.astype(dtype, copy=False)
-
-
-def _of_plane(blocks: Iterator[Array], height: int) -> Iterator[Array]:
-    """Gives the blocks of the next plane, which has so many rows."""
-    while height:
-        block = next(blocks)
-        height -= len(block)
-        yield np.ascontiguousarray(block)
-
-
-def _write_numbers(
-    path: str, arrays: Mapping[str, RowsOfArray], text: str, count: int, compress: bool
-) -> None:
-    size = sum(rows.nbytes for rows in arrays.values())
-    description: str | None = text
-    with quiet_tifffile().TiffWriter(path, bigtiff=size > 2**32 - 2**25) as file:
-        for rows in arrays.values():
-            blocks = rows.blocks(count)
-            for _ in range(rows.planes):
-                plane = _of_plane(blocks, rows.shape[-2])
-                file.write(
-                    np.concatenate(list(plane)) if compress else plane,
-                    shape=rows.shape[-2:],
-                    dtype=rows.dtype,
-                    description=description,
-                    metadata=None,
-                    photometric="minisblack",
-                    contiguous=False,
-                    compression="zlib" if compress else None,
-                )
-                description = None
-
-
-_NUMBERS = NumberFiles(_text_of_numbers, _check_numbers, _rows_of_numbers, _write_numbers)
 
 
 _CODEC = Codec(
@@ -338,6 +347,6 @@ _CODEC = Codec(
 )  # fmt: skip
 FORMAT = Format(
     "TIFF", (".tif", ".tiff"), ANY, _read, write_rows=tiff.writer, read_rows=_read_rows,
-    sniff=lambda head, path: head.startswith(MAGIC) and not dng.is_in_tiff(head, path), holds=ALL, misfits=_misfits,
-    codec=_CODEC, layered=True, count=_count, numbers=_NUMBERS,
+    sniff=lambda head, path: head.startswith(exif.MAGIC) and not dng.is_in_tiff(head, path), holds=ALL | {"spacing"},
+    misfits=_misfits, says_data=_says_data, join=tiff.join, codec=_CODEC, layered=True, count=_count, numbers=NUMBERS,
 )  # fmt: skip

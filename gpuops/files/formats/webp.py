@@ -6,11 +6,9 @@ Source: Google, WebP Container Specification (RIFF).
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from .. import containers, oiio, pillow, raster
-from ..containers import EXIF, Extras
 from ..picture import Picture
 from .record import IN_BOXES, Animation, Codec, Format, LayerId, Levels, Method, Storage
 
@@ -22,22 +20,20 @@ _METHOD = 4
 _STORAGE = (b"VP8 ", b"VP8L", b"VP8X", b"ALPH", b"ANMF", b"ICCP", b"EXIF", b"XMP ")
 
 
-def _container(file: BinaryIO) -> Extras:
-    chunks = dict(_riff(file))
+def _container(file: BinaryIO) -> containers.Extras:
+    file.seek(12)
+    chunks: dict[bytes, bytes] = {}
+    while len(head := file.read(8)) == 8:
+        kind, length = struct.unpack("<4sI", head)
+        chunks[kind] = file.read(length + length % 2)[:length]
     exif = chunks.get(b"EXIF")
     others = [kind for kind in chunks if kind not in _STORAGE]
     unused = ["animation" if kind == b"ANIM" else f"chunk {kind.decode('latin-1')!r}" for kind in others]
-    return Extras(
-        exif=exif.removeprefix(EXIF) if exif else None, xmp=chunks.get(b"XMP "), unused=tuple(unused)
+    return containers.Extras(
+        exif=exif.removeprefix(containers.EXIF) if exif else None,
+        xmp=chunks.get(b"XMP "),
+        unused=tuple(unused),
     )
-
-
-def _riff(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
-    file.seek(12)
-    while len(head := file.read(8)) == 8:
-        kind, length = struct.unpack("<4sI", head)
-        data = file.read(length + length % 2)[:length]
-        yield kind, data
 
 
 def _read(path: str, layer: LayerId) -> Picture:
@@ -45,7 +41,7 @@ def _read(path: str, layer: LayerId) -> Picture:
     if layer is not None and "animation" in extras.unused:
         return raster.frame(path, "WEBP", layer, extras)
     with oiio.Reader(path) as file:
-        return raster.Page.of(path, extras, file.spec(), layer).picture(file.read())
+        return raster.Page(path, extras, file.spec(), layer).picture(file.read())
 
 
 def _options(storage: Storage) -> dict[str, Any]:

@@ -19,8 +19,8 @@ def _literal(value: float, real: str) -> str:
 @cache
 def _roots(n: int) -> list[complex]:
     """exp(−2πi·j/n) for j < n."""
-    found: list[complex] = roots(n).tolist()
-    return found
+    values: list[complex] = roots(n).tolist()
+    return values
 
 
 def turned(value: str, j: int, n: int, real: str) -> str:

@@ -99,17 +99,17 @@ class Groups:
         base = replace(form, radices=factors or (1,), computed=self.params.twiddle == "compute")
         # A work-item has registers for all butterflies that it has side by side.
         beside = 2 if base.own_mirror else base.carried
-        found: Schedule | None = base
+        schedule: Schedule | None = base
         if factors is None:
-            found = None
+            schedule = None
         elif self._shares(prime, beside, _ALONE):
-            found = self._shared(base)
+            schedule = self._shared(base)
         elif beside > 1:
             most = max(2, min(self._most, self._registers // beside))
-            found = replace(base, radices=self.factors(n, most) or (1,))
-        if found is None and not form.pairs:
-            found = replace(base, radices=self.factors(next_fast_len(2 * n - 1)) or (1,), length=n)
-        return found
+            schedule = replace(base, radices=self.factors(n, most) or (1,))
+        if schedule is None and not form.pairs:
+            schedule = replace(base, radices=self.factors(next_fast_len(2 * n - 1)) or (1,), length=n)
+        return schedule
 
     def _shared(self, base: Schedule) -> Schedule | None:
         """Returns ``base`` with its largest prime, whose butterflies work-items share, between smaller radices; None if

@@ -75,7 +75,7 @@ def _half_turn(radix: int, real: str) -> str:
 def _steps(s: Schedule) -> list[str]:
     """The calls of fft_stages.cl's steps: for each stage reading, computing and writing."""
     last = len(s.radices) - 1
-    found: list[str] = []
+    calls: list[str] = []
 
     def shared(index: int) -> bool:
         return s.share > 0 and index == SHARED
@@ -93,12 +93,12 @@ def _steps(s: Schedule) -> list[str]:
         return [f"SCATTER({part})" if shared(index) else f"PUT({index}, {part})"]
 
     def each(index: int, steps: list[str]) -> None:
-        found.append(f"EACH({index}) {{ {'REGISTERS ' * (s.items == 1)}{' '.join(steps)} }}")
+        calls.append(f"EACH({index}) {{ {'REGISTERS ' * (s.items == 1)}{' '.join(steps)} }}")
 
     def barrier(everything: bool = False) -> None:
         """Adds a barrier; ``everything``: for global memory too, as the output may be the input."""
         if s.group > 1:
-            found.append(f"barrier(CLK_LOCAL_MEM_FENCE{' | CLK_GLOBAL_MEM_FENCE' * everything});")
+            calls.append(f"barrier(CLK_LOCAL_MEM_FENCE{' | CLK_GLOBAL_MEM_FENCE' * everything});")
 
     stages = [(i, twiddle(i) + dft(i)) for i in range(last + 1)]
     if s.share and s.radices[0] > 1:
@@ -136,4 +136,4 @@ def _steps(s: Schedule) -> list[str]:
             if part == ".lo":
                 each(target, read)
     each(end, [*read, *stages[-1][1], *store])
-    return found
+    return calls

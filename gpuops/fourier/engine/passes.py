@@ -24,20 +24,20 @@ def passes(limits: Limits, problem: Problem) -> list[AxisPass]:
     planes = 1 if problem.axes == 2 else problem.in_shape[0]
     if planes * max(rows, n_rows) * max(columns, n_columns) >= 2**31:
         raise ParameterError(f"a transform of {n_rows}×{n_columns} is beyond 2³¹ elements: use a smaller one")
-    found = _columns(planner, problem) if problem.down else None
+    plan = _columns(planner, problem) if problem.down else None
     if problem.interleaved:
-        found = _interleaved(planner, problem)
+        plan = _interleaved(planner, problem)
     elif not problem.down:
-        found = _columns_and_rows(planner, problem)
-    if found is None and problem.around:
+        plan = _columns_and_rows(planner, problem)
+    if plan is None and problem.around:
         raise TooLongError(
             f"rows of {n_columns} points do not fit into the device's {limits.local_bytes // 1024} KB of local memory: "
             "choose another method than fft"
         )
-    found = found or _rows_and_columns(planner, problem)
-    found[0] = replace(found[0], real_in=problem.real_in)
-    found[-1] = replace(found[-1], real_out=problem.real_out)
-    return found
+    plan = plan or _rows_and_columns(planner, problem)
+    plan[0] = replace(plan[0], real_in=problem.real_in)
+    plan[-1] = replace(plan[-1], real_out=problem.real_out)
+    return plan
 
 
 def _rows_and_columns(planner: Planner, problem: Problem) -> list[AxisPass]:
@@ -172,7 +172,7 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[AxisPass] | No
     share = planner.part(problem.scale, short, problem.size)
     if columns_last and not problem.half:
         share = problem.scale
-    found: list[AxisPass] = []
+    plan: list[AxisPass] = []
 
     def columns_of(rows: Four, pixels: int) -> tuple[Four, PassEnds, int]:
         """For an image whose rows have the steps ``rows``: the steps of its columns, or of pairs of real columns; their
@@ -196,8 +196,8 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[AxisPass] | No
         columns = Sequences((planes, joined, count), steps, between_columns, in_n, short)
         scale = 1.0 if columns_last else share
         ends = replace(ends, store="complex", swap_in=swap, swap_out=swap, scale=scale)
-        found += planner.passes(short, columns, ends)
-        found[-1] = replace(found[-1], temporary=size)
+        plan += planner.passes(short, columns, ends)
+        plan[-1] = replace(plan[-1], temporary=size)
 
     rows_in, in_n = (image_in, in_columns) if kind == "c2r" else (between, wide)
     rows_out, out_n = (between, wide) if columns_last else (image_out, out_columns)
@@ -214,11 +214,11 @@ def _columns_and_rows(planner: Planner, problem: Problem) -> list[AxisPass] | No
     row = planner.single(points, rows, ends, form)
     if row is None:
         return None
-    found.append(replace(row, gap=short))
+    plan.append(replace(row, gap=short))
 
     if columns_last:
-        found[-1] = replace(found[-1], temporary=size)
+        plan[-1] = replace(plan[-1], temporary=size)
         steps, ends, count = columns_of(image_out, out_columns)
         columns = Sequences((planes, joined, count), between_columns, steps, short, out_rows // joined)
-        found += planner.passes(short, columns, replace(ends, load="complex", swap_out=True, scale=share))
-    return found
+        plan += planner.passes(short, columns, replace(ends, load="complex", swap_out=True, scale=share))
+    return plan

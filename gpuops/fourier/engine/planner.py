@@ -136,9 +136,9 @@ class Planner(Groups):
             single = self.single(n, at, ends)
             if single and (self.vectors or at.counts[1] > 1 or self.cost(single.schedule) <= _HALVES_COST):
                 return [single]
-            found = self._halves(n, at, ends) or ([single] if single else [])
-            if found:
-                return found
+            plan = self._halves(n, at, ends) or ([single] if single else [])
+            if plan:
+                return plan
         return (self._convolved if self.factors(n) is None else self._stages)(n, at, ends)
 
     def joined(self, n_rows: int, divided: int, points: int, wide: int, pairs: str = "") -> int:
@@ -164,8 +164,8 @@ class Planner(Groups):
         """The pass that does all in one dispatch, None if local memory is too small; ``form`` says what else it
         does."""
         form = replace(form, along=at.along, joined=at.joined)
-        found = self.schedule(n, at.counts[2], form)
-        return AxisPass(self._kind, n, found[0], at, ends, found[1]) if found else None
+        choice = self.schedule(n, at.counts[2], form)
+        return AxisPass(self._kind, n, choice[0], at, ends, choice[1]) if choice else None
 
     def _halves(self, n: int, at: Sequences, ends: PassEnds) -> list[AxisPass] | None:
         """Two dispatches over n = n1·n2 (four-step). With sample j = j1·n2 + j2 and frequency k = k2·n1 + k1:
@@ -176,16 +176,16 @@ class Planner(Groups):
         outer, middle, beside = at.counts
         if middle > 1 or at.joined > 1:
             return None
-        found = []
+        choices = []
         for n1 in (d for d in range(2, n // 2 + 1) if n % d == 0):
             one = self.schedule(n1, n // n1 if at.along else beside, COLUMNS)
             two = self.schedule(n // n1, n1 if at.along else beside, ROWS if at.along else COLUMNS)
             if one and two:
                 convolutions = bool(one[0].length) + bool(two[0].length)
-                found.append(((convolutions, abs(log(n1 / (n // n1)))), n1, *one, *two))
-        if not found:
+                choices.append(((convolutions, abs(log(n1 / (n // n1)))), n1, *one, *two))
+        if not choices:
             return None
-        _, n1, schedule1, lanes1, schedule2, lanes2 = min(found, key=lambda choice: choice[0])
+        _, n1, schedule1, lanes1, schedule2, lanes2 = min(choices, key=lambda choice: choice[0])
         n2 = n // n1
         if at.along:
             lanes1 = lanes2 = 1  # elements differ from lane to lane

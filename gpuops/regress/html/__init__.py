@@ -6,8 +6,7 @@ write_folder("report", run)          # for Jenkins, which blocks scripts, styles
 
 from __future__ import annotations
 
-from .folder import attachments, write_folder
-from .page import ReportFile, write_page
+from .folder import ReportFile, attachments, write_folder, write_page
 from .pairs import Settings
 
 __all__ = ["ReportFile", "Settings", "attachments", "write_folder", "write_page"]

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from ...figures import FIGURES
-from ..outcome import STATUSES, Outcome
-from ..text import block, details, line, number, reason
-from .heat import drawing
+from ..outcome import STATUSES, Outcome, block, details, line, number, reason
+from .graphics import drawing
 from .pairs import SIDES, Settings, View
 
 
@@ -25,17 +24,14 @@ def badge(status: str) -> str:
 
 def totals(counts: Mapping[str, int]) -> str:
     """Returns the items of the list of totals."""
-    return (
-        "".join(f"<li>{badge(status)} {count}</li>" for status, count in counts.items())
-        or "<li>no cases</li>"
-    )
+    items = (f"<li>{badge(status)} {count}</li>" for status, count in counts.items())
+    return "".join(items) or "<li>no cases</li>"
 
 
 def rows(pairs: Iterable[tuple[str, object]]) -> str:
     """Returns the rows of a table of names and values."""
-    return "".join(
-        f'<tr><th scope="row">{text(name)}</th><td>{text(value)}</td></tr>' for name, value in pairs
-    )
+    lines = (f'<tr><th scope="row">{text(name)}</th><td>{text(value)}</td></tr>' for name, value in pairs)
+    return "".join(lines)
 
 
 def heading(outcome: Outcome) -> str:
@@ -89,20 +85,20 @@ def _figures(outcome: Outcome) -> str:
     option_of = {name: FIGURES[name].option if name in FIGURES else name for name in outcome.figures}
     others = {*outcome.thresholds, *missed, *warned}.difference(option_of.values())
     option_of |= {name: name for name in (*outcome.thresholds, *missed, *warned) if name in others}
-    found = []
+    lines = []
     for name, option in option_of.items():
         limit = missed.get(option) or warned.get(option)
         value = outcome.figures.get(name, limit.value if limit else None)
         allowed = limit.limit if limit else outcome.thresholds.get(option)
         verdict = badge("failed") if option in missed else badge("warned") if option in warned else ""
-        found.append(
+        lines.append(
             f'<tr><th scope="row">{text(name)}</th>'
             f'<td class="number">{"not measured" if value is None else number(value)}</td>'
             f'<td class="number">{"" if allowed is None else number(allowed)}</td><td>{verdict}</td></tr>'
         )
     head = '<tr><th scope="col">figure</th><th scope="col" class="number">value</th>'
     head += '<th scope="col" class="number">limit</th><td></td></tr>'
-    return f"<table>{head}{''.join(found)}</table>"
+    return f"<table>{head}{''.join(lines)}</table>"
 
 
 def described(outcome: Outcome, which: str, settings: Settings) -> str:
@@ -116,15 +112,14 @@ def pictures(
     outcome: Outcome, view: View, settings: Settings, sources: Mapping[str, tuple[str, int, int]]
 ) -> str:
     """Returns the figures of an outcome: reference, result, and map, with the addresses and sizes of ``sources``."""
-    found = []
+    figures = []
     for which in (*SIDES, "heat"):
         if which in sources:
             source, width, height = sources[which]
-            caption = (
-                f"{settings.heat_name}: black is 0, white {number(view.top)}" if which == "heat" else which
-            )
-            found.append(
+            scale = f"{settings.heat_name}: black is 0, white {number(view.top)}"
+            caption = scale if which == "heat" else which
+            figures.append(
                 f'<figure><img data-of="{which}" src="{source}" width="{width}" height="{height}" loading="lazy" '
                 f'alt="{described(outcome, which, settings)}"><figcaption>{text(caption)}</figcaption></figure>'
             )
-    return "".join(found)
+    return "".join(figures)

@@ -11,13 +11,12 @@ import numpy as np
 
 from ... import notes
 from ...errors import GpuopsError
-from ...files import Picture, read
-from ..outcome import Outcome
-from ..text import line, number
-from . import encode
-from .heat import Map, clean, histogram, largest_difference, palette, worst_tile
+from ...files import Picture, Strips, read
+from ..outcome import Outcome, line, number
+from .graphics import Map, clean, floats, histogram, jpeg, largest_difference, palette, png, worst_tile
 
 Heat = Callable[[Picture, Picture], Map]
+Centre = tuple[int, int] | None
 
 # The statuses whose pictures are in a report.
 PICTURED = ("error", "missing", "new", "failed", "size", "warned")
@@ -136,19 +135,17 @@ def view(outcome: Outcome, settings: Settings, budget: float) -> View:
     centre = (outcome.worst.x, outcome.worst.y) if outcome.worst else None
     if heat is not None:
         centre = worst_tile(heat)
-    found = _fitting(pictures, heat, centre, settings.pixels, budget)
-    remarks += _said_of_parts(found.sides, centre)
+    cut = _fitting(pictures, heat, centre, settings.pixels, budget)
+    remarks += _said_of_parts(cut.sides, centre)
     more: dict[str, Any] = {"remarks": remarks}
-    if side := found.sides.get("result") or found.sides.get("reference"):
-        more["thumbnail"] = encode.jpeg(side.part, *THUMBNAIL)[0]
+    if side := cut.sides.get("result") or cut.sides.get("reference"):
+        more["thumbnail"] = jpeg(side.part, *THUMBNAIL)[0]
         if not side.whole and len(sizes) == 1:
-            more["whole"] = encode.jpeg(next(iter(pictures.values())), *OVERVIEW)[0]
+            more["whole"] = jpeg(next(iter(pictures.values())), *OVERVIEW)[0]
     if heat is not None:
-        more |= {
-            "mark": outcome.thresholds.get(settings.heat_threshold),
-            "counts": histogram(heat, found.top),
-        }
-    return replace(found, **more)
+        more["mark"] = outcome.thresholds.get(settings.heat_threshold)
+        more["counts"] = histogram(heat, cut.top)
+    return replace(cut, **more)
 
 
 def _read(outcome: Outcome, remarks: list[str]) -> dict[str, Picture]:
@@ -159,7 +156,8 @@ def _read(outcome: Outcome, remarks: list[str]) -> dict[str, Picture]:
             continue
         try:
             with notes.to(lambda _: None):  # the comparison has said it
-                pictures[which] = read(of.path)
+                picture = read(of.path)
+                pictures[which] = Strips.of(picture).on(picture.frame.shown).picture
         except GpuopsError as error:
             remarks.append(f"The {which} cannot be shown: {line(str(error))}")
     return pictures
@@ -177,34 +175,32 @@ def _heat(pictures: dict[str, Picture], settings: Settings, remarks: list[str]) 
 
 
 def _fitting(
-    pictures: dict[str, Picture], heat: Map | None, centre: tuple[int, int] | None, most: int, budget: float
+    pictures: dict[str, Picture], heat: Map | None, centre: Centre, most: int, budget: float
 ) -> View:
     """Cuts the largest part, of at most ``most`` pixels, that has nearly the bytes it may have."""
     best, pixels = None, float(min(most, _SAMPLE_PIXELS))
     for _ in range(_ATTEMPTS):
-        found = _cut(pictures, heat, centre, pixels)
-        total = len(found.heat) + sum(len(side.data) for side in found.sides.values())
+        cut = _cut(pictures, heat, centre, pixels)
+        total = len(cut.heat) + sum(len(side.data) for side in cut.sides.values())
         if total > budget and pixels > _LEAST_PIXELS:
             pixels = max(0.85 * pixels * budget / total, _LEAST_PIXELS)
             if best is not None and pixels < best[0]:
                 break
             continue
-        best = pixels, found
-        if pixels >= most or total > 0.8 * budget or all(side.whole for side in found.sides.values()):
+        best = pixels, cut
+        if pixels >= most or total > 0.8 * budget or all(side.whole for side in cut.sides.values()):
             break
         pixels = min(0.9 * pixels * budget / total, most)
-    return best[1] if best else found
+    return best[1] if best else cut
 
 
-def _cut(
-    pictures: dict[str, Picture], heat: Map | None, centre: tuple[int, int] | None, pixels: float
-) -> View:
+def _cut(pictures: dict[str, Picture], heat: Map | None, centre: Centre, pixels: float) -> View:
     sides = {}
     for which, picture in pictures.items():
         x, y, width, height = _window(picture.width, picture.height, centre, pixels)
         part = np.ascontiguousarray(picture.pixels[y : y + height, x : x + width])
         integer = part.dtype.kind == "u"
-        data = encode.png(part) if integer else encode.floats(part)
+        data = png(part) if integer else floats(part)
         small = Picture(part, picture.alpha, picture.linear)
         kind = "png" if integer else part.dtype.name
         sides[which] = Side(small, x, y, picture.width, picture.height, kind, data)
@@ -213,12 +209,10 @@ def _cut(
     top = float(heat.max()) or 1.0
     x, y, width, height = _window(heat.shape[1], heat.shape[0], centre, pixels)
     levels = np.rint(heat[y : y + height, x : x + width] * (255 / top)).astype(np.uint8)
-    return View(sides, encode.png(levels[..., None], palette()), top)
+    return View(sides, png(levels[..., None], palette()), top)
 
 
-def _window(
-    width: int, height: int, centre: tuple[int, int] | None, pixels: float
-) -> tuple[int, int, int, int]:
+def _window(width: int, height: int, centre: Centre, pixels: float) -> tuple[int, int, int, int]:
     """Returns x, y, width and height of the part of a picture around the centre that has at most so many pixels."""
     if width * height <= pixels:
         return 0, 0, width, height
@@ -232,7 +226,7 @@ def _window(
     return left, min(max(y - rows // 2, 0), height - rows), columns, rows
 
 
-def _said_of_parts(sides: dict[str, Side], centre: tuple[int, int] | None) -> list[str]:
+def _said_of_parts(sides: dict[str, Side], centre: Centre) -> list[str]:
     said = []
     for which, side in sides.items():
         if not side.whole:

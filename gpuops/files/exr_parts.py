@@ -1,0 +1,244 @@
+"""The parts, layers and header attributes of EXR files, and the channels beside those that make the picture."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileError
+from ..params.moves import Frame
+from . import oiio
+from .layers import ExrPart, Rest
+from .picture import Picture, Pixels, unread
+
+#: Header attributes that describe this file's storage and making, not the picture.
+_STORAGE = frozenset({
+    "compression", "name", "multiView", "XResolution", "YResolution", "ResolutionUnit", "DateTime", "Software",
+    "Exif:ImageHistory", "fovcot",
+})  # fmt: skip
+#: How the names of further such attributes begin; a thumbnail would show the picture as it was.
+_STORAGE_PREFIXES = ("oiio:", "openexr:", "clpix", "thumbnail")
+#: The values of attributes that say nothing.
+_USUAL = {
+    "Orientation": 1, "PixelAspectRatio": 1.0, "screenWindowCenter": (0.0, 0.0), "screenWindowWidth": 1.0,
+    "textureformat": "Plain Texture",
+}  # fmt: skip
+#: Types that OpenImageIO can only read.
+_UNWRITABLE = ("double", "uint8")
+#: The only types in which OpenImageIO writes these names.
+_ONLY = {
+    "Copyright": "string", "ImageDescription": "string", "PixelAspectRatio": "float", "timeCode": "timecode",
+    "keyCode": "keycode",
+}  # fmt: skip
+#: Bytes at a file's beginning in which all of its headers are.
+_HEADERS = 1 << 22
+
+
+@dataclass(frozen=True)
+class Layer:
+    name: str
+    part: int
+    channels: dict[str, int]  # short name ("R") to index in the part
+
+    def picked(self) -> list[int]:
+        """The channels that make a picture: R G B (A), or X Y Z (A), or Y (A), or the first one."""
+        by_name = {name.upper(): index for name, index in self.channels.items()}
+        by_name |= {long[0]: by_name[long] for long in ("RED", "GREEN", "BLUE", "ALPHA") if long in by_name}
+        for colour in ("RGB", "XYZ", "Y", "UV"):
+            if all(c in by_name for c in colour):
+                break
+        else:
+            return [next(iter(self.channels.values()))]
+        if colour == "UV":  # two components are no picture, so the first is shown
+            return [by_name["U"]]
+        return [by_name[c] for c in (*colour, "A") if c in by_name]
+
+    def unused(self) -> list[str]:
+        picked = self.picked()
+        return [name for name, index in self.channels.items() if index not in picked]
+
+    def is_xyz(self) -> bool:
+        """Whether the channels are X, Y and Z: CIE colour or vectors of space, which names do not tell apart."""
+        return [name.upper() for name, index in self.channels.items() if index in self.picked()[:3]] == [
+            *"XYZ"
+        ]
+
+    def has_alpha(self) -> bool:
+        return len(self.picked()) in (2, 4)
+
+    def rank(self) -> tuple[bool, bool, bool]:
+        """A sort key by which the layer that is the picture comes first: it has colours, or Y, and no prefix."""
+        names = {name.upper() for name in self.channels}
+        colour = {"R", "G", "B"} <= names or {"RED", "GREEN", "BLUE"} <= names
+        return (not colour, "Y" not in names, "." in self.name)
+
+
+def layers_of(file: Any) -> list[Layer]:
+    layers: list[Layer] = []
+    count = file.count()
+    for part in range(count):
+        spec = file.spec(part)
+        part_name = spec.get_string_attribute("name") if count > 1 else ""
+        groups: dict[str, dict[str, int]] = {}
+        for index, channel in enumerate(spec.channelnames):
+            prefix, _, short = channel.rpartition(".")
+            if part_name and (prefix == part_name or prefix.startswith(part_name + ".")):
+                prefix = prefix[len(part_name) + 1 :]  # some writers repeat the part's name
+            groups.setdefault(prefix, {})[short] = index
+        for prefix, channels in groups.items():
+            name = ".".join(filter(None, (part_name, prefix)))
+            layers.append(Layer(name, part, channels))
+    return layers
+
+
+def choose(path: str, layers: list[Layer], wanted: str | int | None) -> Layer:
+    if wanted is None:
+        return min(layers, key=Layer.rank)  # the first among equals
+    wanted = str(wanted)
+    for layer in layers:
+        if layer.name == wanted:
+            return layer
+    for layer in layers:  # a single channel, by its full name
+        for short, index in layer.channels.items():
+            if wanted == ".".join(filter(None, (layer.name, short))):
+                return Layer(wanted, layer.part, {short: index})
+    have = ", ".join(layer.name or "/".join(layer.channels) for layer in layers)
+    raise FileError(f"{path}: has no layer {wanted!r}; it has {have}")
+
+
+def attributes_of(spec: Any) -> tuple[dict[str, Any], list[str]]:
+    """The header attributes that describe the picture, as (type, value).
+
+    And the names of those that OpenImageIO cannot write: of some types, or text in an older encoding.
+    """
+    kept: dict[str, Any] = {}
+    dropped = []
+    for attribute in spec.extra_attribs:
+        name, kind = attribute.name, str(attribute.type).replace("vector2i[2]", "box2i")
+        if name in _STORAGE or name.startswith(_STORAGE_PREFIXES):
+            continue
+        if name == "PixelAspectRatio" and oiio.resolution(spec):
+            continue
+        try:
+            value = attribute.value
+        except UnicodeDecodeError:
+            value = None
+        unwritable = kind.startswith(_UNWRITABLE) or _ONLY.get(name, kind) != kind
+        if value is None or unwritable or not oiio.can_hold(name, kind, value):
+            dropped.append(name)
+        elif value != _USUAL.get(name):
+            kept[name] = (kind, value)
+    return kept, dropped
+
+
+def frame_of(spec: Any) -> Frame | None:
+    left, top = spec.full_x, spec.full_y
+    place = spec.x - left, spec.y - top, spec.width, spec.height
+    frame = Frame(*place, spec.full_width, spec.full_height, left, top)
+    return None if frame.usual else frame
+
+
+def part_of(file: oiio.Reader, index: int, without: tuple[str, ...]) -> ExrPart:
+    """Returns the channels of a part but for some."""
+    spec = file.spec(index)
+    name = spec.get_string_attribute("name") if file.count() > 1 else ""
+    spec = file.spec(index)
+    kinds = [str(kind) for kind in spec.channelformats or [spec.format] * spec.nchannels]
+    places = [k for k, channel in enumerate(spec.channelnames) if channel not in without]
+    shape = spec.height, spec.width, 0
+    pixels: Pixels = np.empty(shape, np.float32)
+    whole = any(kinds[k] == "uint" for k in places)
+    attributes, _ = attributes_of(spec)
+    frame, names = frame_of(spec), tuple(spec.channelnames[k] for k in places)
+    if places:
+        pixels = file.read(index=index, dtype="float32")[:, :, places].astype(
+            np.float64 if whole else np.float32
+        )
+        for at, k in enumerate(places):
+            if kinds[k] == "uint":  # which OpenImageIO would make fractions of
+                pixels[:, :, at] = file.read(index=index, channels=(k, k + 1), dtype="uint32")[:, :, 0]
+    return ExrPart(name, names, tuple(kinds[k] for k in places), pixels, attributes, frame)
+
+
+@contextmanager
+def all_written(
+    path: str, picture: Picture, attributes: dict[str, Any], rest: Rest, stored: Callable[[Picture], Pixels]
+) -> Iterator[Callable[[Pixels], None]]:
+    """Writes the picture's rows as they come, with the other channels beside them, and the other parts."""
+    names = rest.picture[: picture.channels]
+    if len(names) < picture.channels:
+        names = attributes["channels"]
+    kind = {"float16": "half"}.get(picture.pixels.dtype.name, "float")
+    parts: list[tuple[Pixels, dict[str, Any]]] = []
+    for number, part in enumerate(rest.parts):
+        if number == rest.own:
+            more, channels, kinds = (
+                attributes,
+                (*names, *part.names),
+                (*[kind] * picture.channels, *part.kinds),
+            )
+        else:
+            more = {**part.attributes, "window": part.place.window, "compression": attributes["compression"]}
+            channels, kinds = part.names, part.kinds
+        # OpenImageIO would make whole numbers of fractions, by floats: they are written as floats of the same bits.
+        more = more | {"channels": channels, "kinds": ["float" if one == "uint" else one for one in kinds]}
+        more |= {"name": part.name} if len(rest.parts) > 1 else {}
+        parts.append((unread((*part.pixels.shape[:2], len(channels)), np.dtype(np.float32)), more))
+    whole = {
+        name for part in rest.parts for name, one in zip(part.names, part.kinds, strict=True) if one == "uint"
+    }
+    if whole and attributes["compression"] == "pxr24":
+        raise FileError(
+            f"{path}: pxr24 would round its whole numbers ({', '.join(sorted(whole))}): name another one"
+        )
+    row = 0
+    with oiio.writer(path, parts) as put:
+        for before in rest.parts[: rest.own]:
+            put(_samples_of(before, before.pixels))
+        own = rest.parts[rest.own]
+
+        def take(pixels: Pixels) -> None:
+            nonlocal row
+            first, row = row, row + len(pixels)
+            beside = _samples_of(own, own.pixels[first:row])
+            put(np.concatenate((stored(replace(picture, pixels=pixels)).astype(np.float32), beside), axis=2))
+
+        yield take
+        for behind in rest.parts[rest.own + 1 :]:
+            put(_samples_of(behind, behind.pixels))
+    if whole:
+        _as_whole_numbers(path, whole)
+
+
+def _samples_of(part: ExrPart, pixels: Pixels) -> Pixels:
+    """Returns rows of a part as floats, whole numbers by their bits."""
+    made: Pixels = np.empty(pixels.shape, np.float32)
+    for at, kind in enumerate(part.kinds):
+        made[:, :, at] = (
+            pixels[:, :, at].astype(np.uint32).view(np.float32) if kind == "uint" else pixels[:, :, at]
+        )
+    return made
+
+
+def _as_whole_numbers(path: str, names: set[str]) -> None:
+    """Says in the headers of a file that channels of floats hold whole numbers, which have as many bytes.
+
+    Source: the layout of OpenEXR files: an entry of the list of channels is its name, its type (0: whole numbers, 2:
+    floats), and what it is sampled by, 1 and 1.
+    """
+    with open(path, "r+b") as file:
+        start = file.read(_HEADERS)
+        for name in names:
+            entry = name.encode() + b"\0" + struct.pack("<I", 2)
+            behind = struct.pack("<II", 1, 1)
+            at = start.find(entry)
+            while at >= 0:
+                if start[at - 1 : at] == b"\0" and start[at + len(entry) + 4 :].startswith(behind):
+                    file.seek(at + len(entry) - 4)
+                    file.write(bytes(4))
+                at = start.find(entry, at + 1)
