@@ -24,8 +24,10 @@ from gpuops.programs import Programs
 
 # A loaded machine, or a kernel that has to be built, makes no example wrong.
 UNHURRIED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-settings.register_profile("unhurried", deadline=None, suppress_health_check=UNHURRIED)
-settings.load_profile("unhurried")
+settings.register_profile("search", deadline=None, suppress_health_check=UNHURRIED)
+# The same examples in each run: a change fails for what it does. `--hypothesis-profile=search` looks for new ones.
+settings.register_profile("same", settings.get_profile("search"), derandomize=True)
+settings.load_profile("same")
 
 
 def beside(folder: Path) -> dict[str, str]:

@@ -9,6 +9,7 @@ import math
 import numpy as np
 import PIL.Image
 import pytest
+import scipy.ndimage
 import tifffile
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -88,6 +89,7 @@ def chains(draw) -> list[tuple[str, ...]]:  # type: ignore[no-untyped-def]
 @settings(max_examples=120)
 @given(chains(), st.sampled_from(WINDOWS[:4]), st.booleans())
 @example([("rotate", "--angle", "30"), ("resize", "--size", "31x50", "--fit", "cover")], ORIGIN, True)
+@example([("rotate", "--angle", "-131", "--no-expand"), ("crop", "--region", "0,0,27,36")], PARTLY, False)
 def test_pixels_are_where_windows_say(clpix, tmp_path, steps, frame, by_rows) -> None:
     check_chain(clpix, tmp_path, steps, frame, by_rows)
 
@@ -116,7 +118,9 @@ def check_chain(clpix, tmp_path, steps, frame: Frame, by_rows: bool) -> None:  #
         x, y, width, height = forward(step, x, y, width, height)
     assert (picture.frame.width, picture.frame.height) == (width, height)
     mid = coordinates(picture.frame).astype(float)
-    error = np.hypot(x - mid[..., 0], y - mid[..., 1])[np.abs(there - 1) < 1e-4]
+    # A pixel counts whose neighbours are there too: at an edge, a filter may reach 1 by values that are not its own.
+    inside = scipy.ndimage.binary_erosion(np.abs(there - 1) < 1e-4, np.ones((3, 3)))
+    error = np.hypot(x - mid[..., 0], y - mid[..., 1])[inside]
     assert not error.size or np.median(error) < 0.06
 
 
