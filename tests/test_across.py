@@ -50,6 +50,7 @@ def devices(environment: dict[str, str]) -> dict[str, str]:
 
 @pytest.mark.exhaustive
 def test_every_operation_gives_the_same_on_every_device(gpu, tmp_path) -> None:
+    pytest.importorskip("PyOpenColorIO", reason="needs the extra ocio")
     environment = {**os.environ, "RUSTICL_ENABLE": "llvmpipe"}
     environment.pop("CLPIX_DEVICE", None)
     found = devices(environment)
