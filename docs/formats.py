@@ -5,6 +5,8 @@ python docs/formats.py     writes the tables anew; tests/test_formats.py asks wh
 
 from __future__ import annotations
 
+import io
+import struct
 import tempfile
 import warnings
 from dataclasses import replace
@@ -15,6 +17,7 @@ from PIL import Image, ImageCms
 
 from gpuops import GpuopsWarning
 from gpuops.files import FORMATS, ONLY_READ, Format, Metadata, Picture, format_of, output_dtype, read, write
+from gpuops.files.gain_map import ISO, GainMap
 from gpuops.files.hdr_light import HdrLight
 from gpuops.files.layers import ExrPart, Rest
 from gpuops.files.texts import TextChunk
@@ -38,6 +41,7 @@ KINDS = {
     "cards": "FITS cards",
     "light": "HDR light",
     "texts": "texts",
+    "gain": "gain map",
 }
 #: How a warning names them, where it does so by other words.
 WARNED = {
@@ -55,6 +59,18 @@ ICC = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 # little-endian EXIF: Make = "clpix", Orientation = 6
 EXIF = b"II*\0\x08\0\0\0\x02\0\x0f\x01\x02\0\x06\0\0\0\x26\0\0\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0clpix\0"
 XMP = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF/></x:xmpmeta>'
+#: A gain map of gray, with its numbers as ISO 21496-1 has them: 0 and 3 stops of headroom; from 0 to 3 stops.
+NUMBERS = struct.pack(">HHB4I", 0, 0, 0x40, 0, 1, 3, 1) + struct.pack(">10I", 0, 1, 3, 1, 1, 1, 0, 1, 0, 1)
+
+
+def gain_map() -> GainMap:
+    stream = io.BytesIO()
+    Image.new("L", (8, 8), 90).save(stream, "JPEG")
+    data = stream.getvalue()
+    segment = b"\xff\xe2" + struct.pack(">H", 2 + len(ISO + NUMBERS)) + ISO + NUMBERS
+    return GainMap(data[:2] + segment + data[2:], (41, 37), ISO + bytes(4))
+
+
 METADATA = {
     "icc": ICC,
     "exif": EXIF,
@@ -69,6 +85,7 @@ METADATA = {
     "light": HdrLight(
         (34000, 16000, 13250, 34500, 7500, 3000, 15635, 16450, 10_000_000, 50), (8_120_000, 950_000)
     ),
+    "gain": gain_map(),
 }
 
 
@@ -170,8 +187,9 @@ def metadata_of(fmt: Format, kind: str, dtype: str, folder: Path) -> str:
 
 def essence(metadata: Metadata, kind: str) -> object:
     """A kind of metadata, without what formats add to it by themselves."""
-    if kind == "rest":
-        return metadata.rest and metadata.rest.channels
+    if kind in ("rest", "gain"):
+        part = getattr(metadata, kind)
+        return part and (part.channels if kind == "rest" else part.data)
     return metadata.attributes.get("shot") if kind == "attributes" else getattr(metadata, kind)
 
 

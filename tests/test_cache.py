@@ -86,7 +86,8 @@ def kept(tmp_path_factory) -> tuple[Path, bytes, Callable[[Path], bytes]]:
 @pytest.mark.cases(2)
 @each(each__how=[(False, "at once"), (False, "blank"), (False, "later"), (True, "later")])
 def test_damaged_files(each, how, kept, tmp_path) -> None:
-    """All files of a cache, or each; the damage is later than the minute in which PoCL makes a file, or at once.
+    """All files of a cache, or each alone, in another way; the damage is later than the minute in which PoCL makes a
+    file, or at once.
 
     Or PoCL's files are of zeros, and as old as they were, while all else is good.
     """
@@ -96,12 +97,8 @@ def test_damaged_files(each, how, kept, tmp_path) -> None:
     ways = [lambda old: b"", lambda old: old[: len(old) // 2], lambda old: noise(len(old) or 9), None]
     if how == "blank":
         names, ways = [name for name in names if name.parts[0] == "pocl"], [lambda old: bytes(len(old))]
-    damages = [(name, way) for name in names for way in ways]
-    for some in (
-        ([damage] for damage in damages)
-        if each
-        else [[(name, ways[i % len(ways)]) for i, name in enumerate(sorted(names))]]
-    ):
+    damages = [(name, ways[i % len(ways)]) for i, name in enumerate(sorted(names))]
+    for some in ([damage] for damage in damages) if each else [damages]:
         shutil.copytree(good, used)
         for name, damaged in some:
             if damaged is None:

@@ -117,7 +117,7 @@ def test_a_picture_with_everything(clpix, tmp_path, rng) -> None:
         "metadata": {
             "icc": len(ICC), "icc_description": "sRGB built-in", "exif": len(held.exif or b""), "xmp": 12,
             "orientation": 6, "exif_tags": {"Orientation": 6}, "resolution": [300.0, 150.0, "in"], "windows": None,
-            "attributes": {}, "light": None, "texts": [], "cards": [],
+            "attributes": {}, "light": None, "gain_map": None, "texts": [], "cards": [],
         },
     }  # fmt: skip
 

@@ -9,8 +9,10 @@ import struct
 import tempfile
 import zlib
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
+import imagecodecs
 import numpy as np
 import PIL.Image
 import pytest
@@ -188,6 +190,13 @@ SOURCES = {
 }
 
 
+def has_gain_map(data: bytes) -> bool:
+    """Whether libultrahdr makes light of a file."""
+    with suppress(imagecodecs.UltrahdrError):
+        return imagecodecs.ultrahdr_decode(data).dtype == np.float16
+    return False
+
+
 def by_pillow(path: Path) -> set[str]:
     with PIL.Image.open(path) as image:
         info, exif = image.info, image.getexif()
@@ -199,7 +208,7 @@ def by_pillow(path: Path) -> set[str]:
     found |= {"place"} if exif.get_ifd(0x8825).get(1) == "N" else set()
     data = path.read_bytes()
     found |= {"iptc"} if b"8BIM" in data else set()
-    found |= {"gain map"} if b"hdrgm:Version" in data or b"iso:ts:21496" in data else set()
+    found |= {"gain map"} if path.suffix == ".jpg" and has_gain_map(data) else set()
     told = {key: value for key, value in info.items() if key != "photoshop"}
     return found | ({"text"} if "A lake" in str({**told, **dict(exif)}) else set())
 

@@ -16,6 +16,7 @@ from ..metrics.band import Band
 from ..metrics.compare import difference
 from ..metrics.pair import Pair
 from ..metrics.room import fits, host_rows
+from ..notes import note
 from ..params.comparing import Comparing
 from ..params.thresholds import Thresholds
 from ..rows.budget import Budget, TooLittleMemory, written_whole
@@ -109,6 +110,8 @@ def _all_opened(
     for access in accesses:
         try:
             inputs.append(access.opened())
+            if inputs[-1].picture.metadata.gain and how.layer is None:
+                note(f"{access.path}: is compared without its gain map (--layer hdr applies it)")
         except TooLittleMemory as error:
             refused.append(error)
     if not refused:

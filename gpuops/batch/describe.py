@@ -127,6 +127,7 @@ def _metadata(metadata: Metadata, profile: bytes | None) -> dict[str, Any]:
         "windows": None if metadata.frame is None else metadata.frame.window,
         "attributes": {name: value for name, (_, value) in metadata.attributes.items()},
         "light": None if metadata.light is None else metadata.light.to_json(),
+        "gain_map": None if metadata.gain is None else metadata.gain.to_json(),
         "texts": [[printable(text.key), printable(text.value)] for text in metadata.texts],
         "cards": [printable(card.rstrip()) for card in metadata.cards],
     }
@@ -175,6 +176,8 @@ def as_text(path: str, fmt: Format, content: Picture | NamedArrays) -> Iterator[
         yield f"  {printable(text.key)}: {_shortened(printable(text.value))}"
     if metadata.light:
         yield f"  {metadata.light}"
+    if metadata.gain:
+        yield f"  {metadata.gain}"
     for name, (_, value) in metadata.attributes.items():
         yield f"  {name}: {_shortened(value)}"
     for card in metadata.cards:

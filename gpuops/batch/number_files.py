@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from .. import files
+from ..files.picture import GAIN_MAP
 from ..files.streams import to_stream
 from ..params.files import STREAM
 from .output import Output
@@ -39,6 +40,7 @@ def save_rows(
 
 def _with_metadata(output: Output, attributes: dict[str, Any]) -> dict[str, Any]:
     origin = output.origin
-    if origin.metadata.of_pictures:
-        output.note("a file of numbers cannot hold the EXR header attributes")
+    names = ["EXR header attributes"] * bool(origin.metadata.of_pictures)
+    if names := names + [GAIN_MAP] * bool(origin.metadata.gain):
+        output.note(f"a file of numbers cannot hold the {', '.join(names)}")
     return attributes | {"metadata": origin.kept.to_json(), "associated": origin.associated}

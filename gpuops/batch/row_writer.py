@@ -65,8 +65,10 @@ def _moved(output: Output, schedule: RowSchedule, steps: int) -> Output:
     lost += more
     if lost:
         note(f"{output.path}: the {' and the '.join(lost)} cannot follow the pixels: left out")
-    if metadata.light and not all(step.keeps_values for step in schedule.steps[:steps]):
-        metadata = replace(metadata, light=metadata.light._replace(anew=True))
+    if (metadata.light or metadata.gain) and not all(step.keeps_values for step in schedule.steps[:steps]):
+        changed = metadata.changed()
+        same = all(step.keeps_values or step.only_moves for step in schedule.steps[:steps])
+        metadata = replace(changed, gain=metadata.gain) if same else changed
     if metadata.rest and output.format.read_all:
         from .layers import moved
 

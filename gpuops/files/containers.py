@@ -11,6 +11,7 @@ from . import exif
 
 if TYPE_CHECKING:
     from .colours import StatedColour
+    from .gain_map import GainMap
     from .hdr_light import HdrLight
     from .texts import TextChunk
 
@@ -27,7 +28,8 @@ class Extras:
     icc: only of PNG, whose decoder withholds some profiles. colours: the container's statement; None if only an ICC
     profile may tell. unused: names of what else is there and pictures do not keep. orientation: where rows and columns
     begin, as EXIF numbers it; 0 where the container says nothing. layers: the names of the file's pictures where these
-    are several; its own is the first. light: what is said of the light of PQ and HLG. texts: those of PNG.
+    are several; its own is the first. light: what is said of the light of PQ and HLG. gain: the gain map.
+    texts: those of PNG.
     """
 
     icc: bytes | None = None
@@ -38,6 +40,7 @@ class Extras:
     orientation: int = 0
     layers: tuple[str, ...] = ()
     light: HdrLight | None = None
+    gain: GainMap | None = None
     texts: tuple[TextChunk, ...] = ()
 
 

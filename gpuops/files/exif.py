@@ -349,7 +349,7 @@ def oriented(block: bytes, orientation: int) -> bytes:
 
 def is_adobe_rgb(block: bytes) -> bool:
     """Whether the block says that colours are Adobe RGB's: CIPA DC-008, ColorSpace, and DC-009 (DCF), 3.2.5."""
-    said, index = _entry(block, _COLOUR_SPACE, EXIF_IFD), _entry(block, _INDEX, EXIF_IFD, INTEROP_IFD)
+    said, index = entry(block, _COLOUR_SPACE, EXIF_IFD), entry(block, _INDEX, EXIF_IFD, INTEROP_IFD)
     if said is None or said.integer() != _UNCALIBRATED:
         return said is not None and said.integer() == _ADOBE
     return index is not None and index.data == _ADOBE_INDEX
@@ -358,7 +358,7 @@ def is_adobe_rgb(block: bytes) -> bool:
 def coloured(block: bytes, *, srgb: bool) -> bytes:
     """The block, changed to say that colours are sRGB or something else, not Adobe RGB; everything stays in place."""
     changed = _changed(block, (EXIF_IFD,), {_COLOUR_SPACE: _SRGB if srgb else _UNCALIBRATED}, kind=3)
-    index = _entry(changed, _INDEX, EXIF_IFD, INTEROP_IFD)
+    index = entry(changed, _INDEX, EXIF_IFD, INTEROP_IFD)
     if index is None or index.data != _ADOBE_INDEX:
         return changed
     return changed[: index.at + 8] + _USUAL_INDEX + changed[index.at + 12 :]
@@ -366,11 +366,11 @@ def coloured(block: bytes, *, srgb: bool) -> bytes:
 
 def orientation(block: bytes) -> int:
     """The EXIF orientation, 1 (upright) to 8."""
-    entry = _entry(block, ORIENTATION)
-    return 1 if entry is None else entry.integer()
+    stated = entry(block, ORIENTATION)
+    return 1 if stated is None else stated.integer()
 
 
-def _entry(block: bytes, tag: int, *path: int) -> Entry | None:
+def entry(block: bytes, tag: int, *path: int) -> Entry | None:
     """A tag's entry in the directory that the tags of ``path`` lead to; None where there is none, or only damage."""
     with suppress(MalformedError):
         return Structure(io.BytesIO(block)).led_to(*path).tags.get(tag)

@@ -16,25 +16,19 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from .containers import EXIF, Extras
+from .containers import EXIF, LONGEST
 from .exif import Entry, MalformedError, Structure
 
 #: How a segment with XMP begins.
-_XMP = b"http://ns.adobe.com/xap/1.0/\0"
+XMP = b"http://ns.adobe.com/xap/1.0/\0"
 #: The most bytes that a segment holds.
 _MOST = 65533
-#: How a segment with a part of an ICC profile begins; the part's number, from 1 on, and that of all parts follow.
-_ICC_PART = b"ICC_PROFILE\0"
-#: How a segment that announces a gain map begins (ISO 21496-1).
-_GAIN_MAP = b"urn:iso:std:iso:ts:21496"
-#: The name in XMP of a gain map of Apple's own kind.
-_OF_APPLE = b"http://ns.apple.com/HDRGainMap/"
 #: How the segment with the index of the pictures in a file begins (CIPA DC-007, Multi-Picture Format).
 MPF = b"MPF\0"
 # The tag of the entries, and the bytes of one: attributes, size, offset, and two numbers of other entries.
 _PICTURES, _PICTURE_SIZE = 0xB002, 16
 #: The namespace of statements on a gain map.
-_OF_GAIN_MAP = b"http://ns.adobe.com/hdr-gain-map/"
+OF_GAIN_MAP = b"http://ns.adobe.com/hdr-gain-map/"
 # The namespace of a list of the pictures that follow in the file.
 _OF_PICTURES = b"http://ns.google.com/photos/1.0/container/"
 # The declaration of a namespace, whose address begins so, with its prefix.
@@ -43,8 +37,6 @@ _DECLARATION = rb"""\s+xmlns:([\w.-]+)\s*=\s*(["'])%s[^"']*\2"""
 _STATEMENT = (
     rb"""\s+%s:[\w.-]+\s*=\s*(?:"[^"]*"|'[^']*')|<(%s:[\w.-]+)(?:\s[^>]*)?(?:/>|(?<!/)>.*?</\1\s*>)"""
 )
-#: The names of a file's pictures if it has a gain map: as it is, and with the gain map applied.
-WITH_GAIN_MAP = ("sdr", "hdr")
 #: The markers of frames: those that are sequential have scans of all coefficients.
 _FRAMES, _SEQUENTIAL = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}, (0xC0, 0xC1, 0xC9)
 #: The parameters of such a scan: the first and the last coefficient, and no successive approximation.
@@ -52,65 +44,15 @@ _WHOLE = b"\0\x3f\0"
 #: A marker other than those within a scan: stuffed bytes, restarts and fill bytes.
 _MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])", re.DOTALL)
 _END, _SCAN, _JFIF = 0xD9, 0xDA, 0xE0
-#: The marker and the beginning of segments that are not kept, and their contents, None where these only
-#: concern the storage.
-_BLOCKS: tuple[tuple[int, bytes, str | None], ...] = (
-    (0xE0, b"", None),  # JFIF, and previews
-    (0xE1, b"http://ns.adobe.com/xmp/extension/\0", "extended XMP"),
-    (0xE2, _ICC_PART, None),
-    (0xE2, MPF, "further pictures (MPF)"),
-    (0xE2, _GAIN_MAP, None),
-    (0xED, b"Photoshop 3.0\0", "IPTC block"),
-    (0xEE, b"Adobe", None),
-    (0xFE, b"", "comment"),
-)
 
 
-def container(file: BinaryIO) -> Extras:
-    exif = xmp = None
-    unused = []
-    has_gain_map, further = False, 0
-    parts: list[bytes] = []  # of an ICC profile: its number, and that of all
-    file.seek(2)
-    for marker, data in _segments(file):
-        if marker == 0xE2 and data.startswith(_ICC_PART):
-            parts.append(data[len(_ICC_PART) :][:2])
-        has_gain_map |= marker == 0xE2 and data.startswith(_GAIN_MAP)
-        if marker == 0xE1 and data.startswith(EXIF) and exif is None:
-            exif = data[len(EXIF) :]
-        elif marker == 0xE1 and data.startswith(_XMP) and xmp is None:
-            xmp = data[len(_XMP) :]
-        elif marker in range(0xE0, 0xF0) or marker == 0xFE:
-            names = [name for kind, start, name in _BLOCKS if kind == marker and data.startswith(start)]
-            if data.startswith(MPF):
-                further = pictures(data) - 1
-            unused += names or [f"block APP{marker - 0xE0}"]
-    if xmp and _OF_APPLE in xmp:
-        unused.append("gain map (of Apple's kind)")
-    if has_gain_map or (xmp and _OF_GAIN_MAP in xmp):
-        has_gain_map = True
-        if further == 1:  # it is the gain map
-            unused.remove("further pictures (MPF)")
-        if xmp and (xmp := without_gain_map(xmp)) is None:
-            unused.append("XMP")
-    if sorted(parts) != [bytes([i + 1, len(parts)]) for i in range(len(parts))]:
-        unused.append("ICC profile, of which parts are missing or numbered wrongly")
-    layers = WITH_GAIN_MAP if has_gain_map else ()
-    return Extras(exif=exif, xmp=xmp, unused=tuple(dict.fromkeys(filter(None, unused))), layers=layers)
+def segments(data: bytes) -> list[tuple[int, bytes]]:
+    """The markers and contents of the segments of a file's bytes."""
+    return [*read(BytesIO(data[2:]))]
 
 
-def second(data: bytes) -> int:
-    """Where in a JPEG file another one begins, which is its gain map if it has one; −1 if there is none."""
-    file = BytesIO(data)
-    file.seek(2)
-    for _ in _segments(file):
-        pass
-    end = data.find(b"\xff\xd9", file.tell())
-    return data.find(b"\xff\xd8\xff", end) if end >= 0 else -1
-
-
-def _segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The segments from the file's position to the start of the first scan."""
+def read(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The same of a file, from its position on."""
     while file.read(1) == b"\xff":
         while (marker := file.read(1)) == b"\xff":
             pass  # fill bytes
@@ -120,22 +62,49 @@ def _segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield marker[0], file.read(max(0, int.from_bytes(length, "big") - 2))
 
 
+def first_table(data: bytes) -> int:
+    """Where, in a file's bytes, what applications and people have added ends, and its tables and frame begin."""
+    at = 2
+    while data[at : at + 1] == b"\xff" and (data[at + 1] in range(0xE0, 0xF0) or data[at + 1] == 0xFE):
+        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+    return at
+
+
+def xmp_of(data: bytes) -> bytes:
+    """The XMP packet in a file's bytes, empty if there is none."""
+    return next((block[len(XMP) :] for _, block in segments(data) if block.startswith(XMP)), b"")
+
+
+def size(marker: int, data: bytes) -> tuple[int, int] | None:
+    """The width and height that a segment tells, if it is that of a frame."""
+    height, width = struct.unpack_from(">HH", data, 1) if marker in _FRAMES and len(data) > 5 else (0, 0)
+    return (width, height) if width and height else None
+
+
+def behind(file: BinaryIO, scan: int) -> list[bytes]:
+    """What is behind the first picture of a file, from where another one begins; ``scan``: where its first scan is."""
+    file.seek(scan)
+    data = file.read(LONGEST)
+    start = data.find(b"\xff\xd8\xff", max(data.find(b"\xff\xd9"), 0))
+    return [data[start:]] if start >= 0 else []
+
+
 def is_progressive(path: str) -> bool:
     """Whether a JPEG file's scans add to each other: its frame's marker is SOF2, 6, 10 or 14."""
     with open(path, "rb") as file:
         file.seek(2)
-        return any(marker in (0xC2, 0xC6, 0xCA, 0xCE) for marker, _ in _segments(file))
+        return any(marker in (0xC2, 0xC6, 0xCA, 0xCE) for marker, _ in read(file))
 
 
 def made(exif: bytes | None, xmp: bytes | None) -> bytes:
     """The segments of an EXIF block and an XMP packet."""
-    blocks = [start + block for start, block in ((EXIF, exif), (_XMP, xmp)) if block]
+    blocks = [start + block for start, block in ((EXIF, exif), (XMP, xmp)) if block]
     return b"".join(b"\xff\xe1" + struct.pack(">H", 2 + len(block)) + block for block in blocks)
 
 
 def too_long(exif: bytes | None, xmp: bytes | None) -> list[str]:
     """Which of the EXIF block and the XMP packet do not fit a JPEG segment, as "exif" and "xmp"."""
-    blocks = {"exif": EXIF + (exif or b""), "xmp": _XMP + (xmp or b"")}
+    blocks = {"exif": EXIF + (exif or b""), "xmp": XMP + (xmp or b"")}
     return [kind for kind, block in blocks.items() if len(block) > _MOST]
 
 
@@ -146,11 +115,23 @@ def dots_per_inch(resolution: tuple[float, float, str]) -> tuple[list[float], li
     return exact, [min(max(round(value), 1), 65535) for value in exact]
 
 
-def pictures(block: bytes) -> int:
-    """Returns how many pictures a segment tells of; 0 where it is damaged."""
-    with suppress(MalformedError, KeyError):
-        return len(_pictures(block)[1].data) // _PICTURE_SIZE
-    return 0
+def others(file: BinaryIO, at: int, block: bytes) -> list[bytes]:
+    """The pictures but the first one that a segment with an index, which is at a position, tells of.
+
+    Those that are damaged are missing; all are where the segment is.
+    """
+    pictures = list[bytes]()
+    with suppress(MalformedError, KeyError, struct.error):
+        structure, entries = _pictures(block)
+        for number in range(1, len(entries.data) // _PICTURE_SIZE):
+            _, length, offset = struct.unpack_from(
+                structure.order + "3I", entries.data, _PICTURE_SIZE * number
+            )
+            file.seek(at + len(MPF) + offset)
+            data = file.read(min(length, LONGEST))
+            if data.startswith(b"\xff\xd8\xff"):
+                pictures.append(data)
+    return pictures
 
 
 def lengthened(block: bytes, more: int) -> bytes:
@@ -176,12 +157,12 @@ def without_gain_map(packet: bytes) -> bytes | None:
 
     All other bytes stay as they are.
     """
-    for namespace in (_OF_GAIN_MAP, _OF_PICTURES):
+    for namespace in (OF_GAIN_MAP, _OF_PICTURES):
         declaration = re.compile(_DECLARATION % re.escape(namespace))
         for prefix in {re.escape(match[1]) for match in declaration.finditer(packet)}:
             packet = re.sub(_STATEMENT % (prefix, prefix), b"", packet, flags=re.DOTALL)
         packet = declaration.sub(b"", packet)
-    return None if _OF_GAIN_MAP in packet else packet
+    return None if OF_GAIN_MAP in packet else packet
 
 
 # Files that break the standard in ways that lose nothing, and that every reader takes -----------------------------

@@ -70,7 +70,10 @@ class Rows:
 def picture(operand: FileOperand) -> Picture:
     """Returns the picture in the file. Raises FileError where it cannot be read, or has changed."""
     operand.check()
-    return read_stream(io.BytesIO(operand.streamed)) if operand.is_stream else read(operand.path)
+    content = read_stream(io.BytesIO(operand.streamed)) if operand.is_stream else read(operand.path)
+    if content.metadata.gain:
+        note(f"{operand}: is used without its gain map")
+    return content
 
 
 @lru_cache(_KEPT)

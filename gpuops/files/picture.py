@@ -6,7 +6,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from . import icc
 from .hdr_light import HdrLight
 from .layers import Rest
 from .texts import TextChunk
+
+if TYPE_CHECKING:
+    from .gain_map import GainMap
 
 Pixels = NDArray[Any]
 
@@ -36,6 +39,8 @@ _XMP_ORIENTATION = re.compile(rb"""(tiff:Orientation(?:\s*=\s*["']|>\s*))[1-8]""
 CHROMATICITIES = "chromaticities"
 #: An EXR attribute: how many times as wide as high a pixel is.
 _ASPECT = "PixelAspectRatio"
+#: What messages call factors of light, which nothing but a JPEG file keeps.
+GAIN_MAP = "gain map of the input (--layer hdr applies it)"
 #: The EXR attributes without which pixels look different.
 _LOOKS = (CHROMATICITIES, _ASPECT, "Orientation")
 
@@ -52,7 +57,8 @@ class Metadata:
     cards: those of a FITS header that describe the picture, of 80 characters each.
     spacing: (x, y) pixels to a unit that another part of the metadata names, or nobody.
     rest: channels of an EXR file that are not the picture's.
-    light: what is said of the light of PQ and HLG. texts: chunks of texts, which only PNG can hold.
+    light: what is said of the light of PQ and HLG. gain: factors of more light, which only JPEG can hold.
+    texts: chunks of texts, which only PNG can hold.
     """
 
     icc: bytes | None = None
@@ -66,6 +72,7 @@ class Metadata:
     spacing: tuple[float, float] | None = None
     rest: Rest | None = None
     light: HdrLight | None = None
+    gain: GainMap | None = None
     texts: tuple[TextChunk, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -115,8 +122,9 @@ class Metadata:
         """Returns the metadata of the moved picture, which was in a frame, and is in another one then; and names of
         what cannot follow."""
         known, resolution, attributes = None if frame.usual else frame, self.resolution, self.attributes
+        gain = self.gain and self.gain.moved(move)
         if move == Move.none(move.width, move.height):
-            return self if known == self.frame else replace(self, frame=known), []
+            return self if (known, gain) == (self.frame, None) else replace(self, frame=known, gain=gain), []
         exif, lost = self.exif, list[str]()
         if exif:
             from .positions import moved
@@ -156,6 +164,7 @@ class Metadata:
             frame=known,
             cards=cards,
             spacing=spacing,
+            gain=gain,
         )
         return moved_, lost
 
@@ -182,8 +191,13 @@ class Metadata:
 
         exif = coloured(self.exif, srgb=colour == SRGB) if self.exif else None
         known = None if colour is None else unusual(colour)
+        changed = self.changed()
+        return replace(changed, icc=None, colour=known, exif=exif, attributes=self.of_pictures)
+
+    def changed(self) -> Metadata:
+        """Returns the metadata of pixels with other values."""
         light = self.light and self.light._replace(anew=True)
-        return replace(self, icc=None, colour=known, exif=exif, attributes=self.of_pictures, light=light)
+        return replace(self, light=light, gain=self.gain and replace(self.gain, changed=True))
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Metadata:
@@ -367,6 +381,7 @@ def stripped(picture: Picture) -> Picture:
             frame=metadata.frame,
             rest=metadata.rest,
             light=metadata.light,
+            gain=metadata.gain and metadata.gain.stripped(),
         ),
     )
 

@@ -22,7 +22,7 @@ from .canvas import Canvas, framed
 from .formats import HEAD, Format, by_extension, format_of, is_of_video, sniff
 from .hdr_light import HdrLight, is_absolute
 from .output import atomic
-from .picture import CHROMATICITIES, Metadata, Picture, Pixels, unread
+from .picture import CHROMATICITIES, GAIN_MAP, Metadata, Picture, Pixels, unread
 from .read_errors import beginning, reading
 from .samples import coloured, within
 from .streams import called, from_stream, to_stream, with_text_name
@@ -38,6 +38,7 @@ _NAMES = {
     "resolution": "resolution",
     "spacing": "spacing of pixels",
     "light": "light",
+    "gain": GAIN_MAP,
     "texts": "texts",
 }
 
@@ -284,6 +285,11 @@ def _fitted_metadata(lost: Callable[[str], None], picture: Picture, fmt: Format,
     if metadata.light:
         metadata = replace(metadata, light=_fitted_light(lost, metadata.light, picture.colour))
     dropped = []
+    if metadata.gain and metadata.gain.changed:
+        lost(
+            "the gain map is of pixels that have changed, and left out (--layer hdr with --gain-map makes another)"
+        )
+        dropped.append("gain")
     if metadata.icc:
         misfit = {b"CMYK": "inks", b"GRAY": "" if gray else "gray"}.get(
             metadata.icc[16:20], "RGB" if gray else ""

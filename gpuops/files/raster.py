@@ -137,7 +137,10 @@ class Page:
         channels = len(kept) - (pixel_inks is not None)
         pixels = unread((*shape[:2], channels), np.dtype(np.float32) if self.by_profile else dtype)
         picture = colours.picture(path, pixels, icc, extras.exif, extras.xmp, size, stated=stated)
-        picture = replace(picture, metadata=replace(picture.metadata, light=extras.light, texts=extras.texts))
+        picture = replace(
+            picture,
+            metadata=replace(picture.metadata, light=extras.light, gain=extras.gain, texts=extras.texts),
+        )
         if not size:
             unused += self.size_without_unit()
         several = len(self.names) > 1

@@ -115,6 +115,12 @@ class ScheduledStep:
         operation, params = self.step.operation, self.step.params
         return self.turn is not None or operation.writes or operation.identity(params)
 
+    @property
+    def only_moves(self) -> bool:
+        """Whether pixels come to other places, between pixels, too, and nothing else happens to them."""
+        operation = self.step.operation
+        return self.step.traits.kind == "geometry" and not operation.shifts
+
     @cached_property
     def reach(self) -> Reach:
         """How far away values of the step's input have an effect."""

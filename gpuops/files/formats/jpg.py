@@ -23,8 +23,9 @@ from ...notes import note
 from ...pixels.colour import SRGB, Colour, of_primaries, tidied
 from ...pixels.curves import LINEAR_CURVE, SRGB_CURVE
 from ...pixels.primaries import NAMED
-from .. import colours, containers, jpeg_segments, oiio, pillow, raster
+from .. import colours, containers, jpeg_contents, jpeg_segments, oiio, pillow, raster
 from ..drafts import draft_file
+from ..gain_map import apple_headroom, apple_light
 from ..picture import Metadata, Picture
 from ..streams import called
 from ..strips import RowsOf
@@ -36,6 +37,8 @@ _ROUNDING = 0.01
 _GAMUTS = {"Rec. 709": "BT_709", "Display P3": "DISPLAY_P3", "Rec. 2020": "BT_2100"}
 #: A colour is outside Display P3 if a channel there is below 0 by more than this share of the largest channel.
 _VISIBLE = 1e-2
+#: A length of the most digits that a file's part has.
+_LONGEST = 2**32 - 1
 #: The units of the resolution that JFIF tells.
 _UNITS = {1: "in", 2: "cm"}
 #: How the segment with the resolution begins. The version, the unit (1: inch) and two numbers follow.
@@ -61,7 +64,7 @@ def read(path: str, layer: LayerId) -> Picture:
 
 
 def _read(path: str, layer: LayerId) -> Picture:
-    extras = containers.read(path, jpeg_segments.container)
+    extras = containers.read(path, jpeg_contents.container)
     if layer in extras.layers[1:]:
         return _read_light(path, extras)
     with oiio.Reader(path) as file:
@@ -72,7 +75,7 @@ def _read(path: str, layer: LayerId) -> Picture:
 
 def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
     return raster.by_rows(
-        path, lambda file: _opened(path, file, layer, containers.read(path, jpeg_segments.container)), most
+        path, lambda file: _opened(path, file, layer, containers.read(path, jpeg_contents.container)), most
     )
 
 
@@ -106,7 +109,7 @@ class _JpegPage(raster.Page):
         return "is interlaced or progressive" if jpeg_segments.is_progressive(self.path) else ""
 
     def said_of_several(self) -> list[str]:
-        return [f"gain map (--layer {self.names[1]} applies it)"]
+        return []
 
 
 def _misfits(picture: Picture, lost: Callable[[str], None]) -> list[str]:
@@ -115,18 +118,29 @@ def _misfits(picture: Picture, lost: Callable[[str], None]) -> list[str]:
         exact, held = jpeg_segments.dots_per_inch(metadata.resolution)
         if any(abs(a - b) > _ROUNDING for a, b in zip(exact, held, strict=True)):
             lost(f"JPEG holds whole dots per inch, to 65535; the resolution becomes {held[0]} x {held[1]}")
-    dropped = jpeg_segments.too_long(metadata.exif, metadata.xmp)
+    listed = metadata.gain.packet(metadata.xmp, _LONGEST) if metadata.gain else metadata.xmp
+    dropped = jpeg_segments.too_long(metadata.exif, listed)
     for kind in dropped:
         lost(f"the {kind.upper()} is too long for JPEG; it is left out")
     return dropped
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
-    options = pillow.kept(picture.metadata)
+    metadata, own = picture.metadata, b""
+    if metadata.gain:
+        try:
+            own = metadata.gain.file()
+        except (ValueError, OSError) as error:
+            note(f"{path}: the gain map is damaged, and left out ({error})")
+        else:
+            metadata = replace(metadata, xmp=metadata.gain.packet(metadata.xmp, len(own)))
+    options = pillow.kept(metadata)
     if picture.metadata.resolution:
         options["dpi"] = jpeg_segments.dots_per_inch(picture.metadata.resolution)[1]
     options |= {"quality": FORMAT.quality(storage), "subsampling": storage.subsampling or "4:4:4"}
     pillow.write(path, "JPEG", picture.pixels, **options)
+    if metadata.gain and own:
+        Path(path).write_bytes(metadata.gain.behind(Path(path).read_bytes(), own))
 
 
 # Light, by a gain map ------------------------------------------------------------------------------
@@ -142,16 +156,19 @@ def _read_light(path: str, extras: containers.Extras) -> Picture:
     import imagecodecs
     import PIL.Image
 
+    gain = extras.gain
     with pillow.opened(path, "JPEG") as image:  # OpenImageIO may apply the map, too, when it opens a file
         own, size = _own(path, image.info.get("icc_profile"), extras), _resolution(image)
-    data = Path(path).read_bytes()
-    start = jpeg_segments.second(data)
-    if start < 0:
+    if gain is None:
         raise FileError(_instead(path, "its gain map is missing"))
     try:
-        pixels = imagecodecs.ultrahdr_decode(data)
-        with PIL.Image.open(BytesIO(data[start:])) as image:
-            profile = image.info.get("icc_profile")
+        if gain.kind == "Apple":
+            headroom = apple_headroom(gain.xmp + (extras.xmp or b""), extras.exif)
+            pixels, profile = apple_light(pillow.read(path, "JPEG"), gain.pixels(), headroom), None
+        else:
+            pixels = imagecodecs.ultrahdr_decode(Path(path).read_bytes())
+            with PIL.Image.open(BytesIO(gain.data)) as image:
+                profile = image.info.get("icc_profile")
     except MemoryError:
         raise
     except Exception as error:
@@ -188,7 +205,7 @@ def _resolution(image: Any) -> tuple[float, float, str] | None:
 
 
 def _instead(path: str, reason: str) -> str:
-    return f"{path}: {reason}; --layer {jpeg_segments.WITH_GAIN_MAP[0]} reads the picture without it"
+    return f"{path}: {reason}; --layer {jpeg_contents.WITH_GAIN_MAP[0]} reads the picture without it"
 
 
 def _write_light(path: str, picture: Picture, storage: Storage) -> None:
@@ -241,6 +258,6 @@ GAIN_MAP = Format(
 )  # fmt: skip
 FORMAT = Format(
     "JPEG", _EXTENSIONS, ("uint8",), read, _write, read_rows=_read_rows, magic=(b"\xff\xd8\xff",),
-    channels=(1, 3), holds=ALL, misfits=_misfits, largest=65500, codec=Codec(95, SUBSAMPLINGS), lossy=True,
+    channels=(1, 3), holds=ALL | {"gain"}, misfits=_misfits, largest=65500, codec=Codec(95, SUBSAMPLINGS), lossy=True,
     layered=True, gain_map=GAIN_MAP,
 )  # fmt: skip

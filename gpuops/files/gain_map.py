@@ -1,0 +1,323 @@
+"""Gain maps of JPEG: small pictures of the factors by which light is beyond a display's white, in files of their own.
+
+A map covers its picture, however many pixels it has, so that a picture of another size needs no other map.
+Sources: ISO 21496-1; Ultra HDR Image Format 1.1 (Android); CIPA DC-007 (the index of pictures in a file); Apple,
+"Applying Apple HDR effect to your photos".
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..params.moves import Move
+from ..pixels.curves import BT709_CURVE, SRGB_CURVE
+from . import exif, jpeg_segments
+
+Values = NDArray[np.floating[Any]]
+
+#: How a segment with a map's numbers begins, and one that announces the map in the picture's file.
+ISO = b"urn:iso:std:iso:ts:21496:-1\0"
+#: What Apple calls such a picture.
+_APPLE = b"urn:com:apple:photo:2020:aux:hdrgainmap"
+#: The quality of a map that is made anew.
+_QUALITY = 95
+# The most pixels of a map for each pixel of its picture; more is an attack.
+_MOST = 4
+# What positions may be off by, in pixels.
+_SLACK = 1e-6
+# Attributes of pictures in an index: of the first one, which represents the others, and of them.
+_FIRST, _OTHER = 0x030000, 0
+#: A number in XMP, as an attribute or an element.
+_NUMBER = rb"""%s(?:\s*=\s*["']|>)\s*([-+.\deE]+)"""
+#: EXIF's maker note, and Apple's numbers in it.
+_NOTE, _EXIF_DIRECTORY, _FROM, _BY = 0x927C, 0x8769, 33, 48
+_STATEMENTS = (
+    b'<rdf:Description rdf:about="" xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0"'
+    b' xmlns:Container="http://ns.google.com/photos/1.0/container/"'
+    b' xmlns:Item="http://ns.google.com/photos/1.0/container/item/"><Container:Directory><rdf:Seq>'
+    b'<rdf:li rdf:parseType="Resource"><Container:Item Item:Semantic="Primary" Item:Mime="image/jpeg"/></rdf:li>'
+    b'<rdf:li rdf:parseType="Resource"><Container:Item Item:Semantic="GainMap" Item:Mime="image/jpeg"'
+    b' Item:Length="%d"/></rdf:li></rdf:Seq></Container:Directory></rdf:Description>'
+)
+_PACKET = (
+    b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+    b"</rdf:RDF></x:xmpmeta>"
+)
+
+
+@dataclass(frozen=True)
+class GainMap:
+    """A gain map.
+
+    data: its JPEG file, with what it says of itself. size: width and height of the picture that it was made for.
+    announced: the segment of the picture's file that announces it (ISO 21496-1), if there is one. headroom: the stops
+    above white that it reaches. move: where the picture has gone since then. changed: its pixels have changed, too.
+    """
+
+    data: bytes
+    size: tuple[int, int]
+    announced: bytes = b""
+    headroom: float | None = None
+    move: Move | None = None
+    changed: bool = False
+
+    @property
+    def kind(self) -> str:
+        """By whose rules it is made."""
+        return "Apple" if _APPLE in self.xmp else "ISO 21496-1" if self._numbers else "Ultra HDR"
+
+    @property
+    def dimensions(self) -> tuple[int, int]:
+        """Its width and height."""
+        sizes = (jpeg_segments.size(*one) for one in jpeg_segments.segments(self.data))
+        return next(filter(None, sizes), (0, 0))
+
+    def __str__(self) -> str:
+        width, height = self.dimensions
+        reach = "" if self.headroom is None else f", up to {self.headroom:.3g} stops above white"
+        return f"gain map ({self.kind}), {width} × {height}{reach}"
+
+    def to_json(self) -> dict[str, Any]:
+        """What is known of it."""
+        return {"kind": self.kind, "size": list(self.dimensions), "headroom": self.headroom}
+
+    @property
+    def xmp(self) -> bytes:
+        """Its own XMP, empty if it has none."""
+        return jpeg_segments.xmp_of(self.data)
+
+    @property
+    def _numbers(self) -> bytes:
+        """What a segment says of the map, by ISO 21496-1."""
+        segments = jpeg_segments.segments(self.data)
+        return next((data[len(ISO) :] for _, data in segments if data.startswith(ISO)), b"")
+
+    def moved(self, move: Move) -> GainMap:
+        """Returns the map of the moved picture."""
+        return replace(self, move=(self.move or Move.none(*self.size)).then(move))
+
+    def stripped(self) -> GainMap:
+        """Returns the map without what does not concern its look: EXIF, comments."""
+        kept = [_segment(marker, data) for marker, data in jpeg_segments.segments(self.data) if _looks(data)]
+        body = self.data[jpeg_segments.first_table(self.data) :]
+        return replace(self, data=self.data[:2] + b"".join(kept) + body)
+
+    # -- its own pixels ---------------------------------------------------------------------------------------
+
+    def pixels(self) -> NDArray[np.uint8]:
+        """Returns the factors as they are coded, (height, width, 1 or 3).
+
+        Raises ValueError or OSError if they are damaged, or no gain map's.
+        """
+        import PIL.Image
+
+        width, height = self.dimensions
+        if width * height > _MOST * self.size[0] * self.size[1]:
+            raise ValueError("is larger than a map of its picture")
+        with PIL.Image.open(BytesIO(self.data), formats=("JPEG",)) as image:
+            if image.mode not in ("L", "RGB"):
+                raise ValueError(f"has pixels of the kind {image.mode}")
+            codes = np.asarray(image)
+        return codes if codes.ndim == 3 else codes[:, :, None]
+
+    def file(self) -> bytes:
+        """Returns the map's file for the moved picture: the very same, if that shows all of what it showed, as it was.
+
+        Raises ValueError or OSError if a map that has to be made anew is damaged.
+        """
+        if self.move is None or (self._fits_as_it_is(self.move)):
+            return self.data
+        import PIL.Image
+
+        values = sampled(self.pixels(), self.size, self.move)
+        codes = np.rint(values).astype(np.uint8)
+        stream = BytesIO()
+        image = PIL.Image.fromarray(codes[:, :, 0] if codes.shape[2] == 1 else codes)
+        image.save(stream, "JPEG", quality=_QUALITY, subsampling="4:4:4")
+        made = stream.getvalue()
+        at = jpeg_segments.first_table(made)
+        segments = jpeg_segments.segments(self.data)
+        kept = [_segment(*one) for one in segments if one[0] != 0xE0 and _looks(one[1])]
+        return made[:at] + b"".join(kept) + made[at:]
+
+    def _fits_as_it_is(self, move: Move) -> bool:
+        """Whether the picture was resized at most, and has as many pixels as the map."""
+        (across, down), (width, height) = self.size, self.dimensions
+        whole = move.a > 0 < move.d and move.b == move.c == move.left == move.top == 0
+        same = abs(move.a * across - move.width) < 0.5 and abs(move.d * down - move.height) < 0.5
+        return whole and same and width <= move.width and height <= move.height
+
+    # -- in the picture's file --------------------------------------------------------------------------------
+
+    def packet(self, xmp: bytes | None, length: int) -> bytes | None:
+        """Returns the picture's XMP, which lists a map of so many bytes if the map itself says what it is in XMP."""
+        if jpeg_segments.OF_GAIN_MAP not in self.xmp:
+            return xmp
+        head, end, rest = (xmp if xmp and b"</rdf:RDF>" in xmp else _PACKET).rpartition(b"</rdf:RDF>")
+        return head + _STATEMENTS % length + end + rest
+
+    def behind(self, picture: bytes, own: bytes) -> bytes:
+        """Returns the JPEG file of a picture with the map's own file behind it, and what says so before it."""
+        at = jpeg_segments.first_table(picture)
+        announced = _segment(0xE2, self.announced) if self.announced else b""
+        head = picture[:at] + announced
+        length = len(head) + len(_index(0, 0, 0)) + len(picture) - at
+        # Offsets count from the index's own header, which is behind its marker, its length and its name.
+        offset = length - len(head) - 4 - len(jpeg_segments.MPF)
+        return head + _index(length, len(own), offset) + picture[at:] + own
+
+
+def of_jpeg(
+    pictures: list[bytes], size: tuple[int, int], announced: bytes, block: bytes | None, xmp: bytes | None
+) -> GainMap | None:
+    """Returns the gain map among the further pictures of a file; None if there is none.
+
+    ``size``: width and height of the first one; ``block`` and ``xmp``: its EXIF and XMP.
+    """
+    for data in pictures:
+        one = GainMap(data, size, announced)
+        if one._numbers or jpeg_segments.OF_GAIN_MAP in one.xmp or _APPLE in one.xmp:
+            return replace(one, headroom=_headroom(one, block, xmp))
+    return None
+
+
+def _looks(data: bytes) -> bool:
+    """Whether a segment concerns the look of a picture: the resolution, a profile, a gain map's numbers."""
+    names = (b"JFIF\0", b"ICC_PROFILE\0", ISO, jpeg_segments.XMP)
+    return data.startswith(names)
+
+
+def _segment(marker: int, data: bytes) -> bytes:
+    return bytes((0xFF, marker)) + struct.pack(">H", 2 + len(data)) + data
+
+
+def _index(first: int, second: int, offset: int) -> bytes:
+    """The segment of an index of two pictures, of so many bytes (CIPA DC-007, 5.2)."""
+    entries = struct.pack(">IIIHH", _FIRST, first, 0, 0, 0) + struct.pack(
+        ">IIIHH", _OTHER, second, offset, 0, 0
+    )
+    tags = struct.pack(">HHI4s", 0xB000, 7, 4, b"0100") + struct.pack(">HHII", 0xB001, 4, 1, 2)
+    tags += struct.pack(">HHII", 0xB002, 7, len(entries), 8 + 2 + 3 * 12 + 4)
+    header = b"MM\0*" + struct.pack(">IH", 8, 3) + tags + bytes(4)
+    return _segment(0xE2, jpeg_segments.MPF + header + entries)
+
+
+# Numbers ----------------------------------------------------------------------------------------------------------
+
+
+def _headroom(one: GainMap, block: bytes | None, xmp: bytes | None) -> float | None:
+    """The stops above white that a map reaches, as far as it says so."""
+    with suppress(ValueError, ZeroDivisionError, struct.error, exif.MalformedError, KeyError):
+        if len(one._numbers) >= 21:
+            return float(Fraction(*struct.unpack_from(">II", one._numbers, 13)))
+        if (told := _number(one.xmp, b"HDRCapacityMax")) is not None:
+            return told
+        if one.kind == "Apple":
+            return math.log2(apple_headroom(one.xmp + (xmp or b""), block))
+    return None
+
+
+def _number(xmp: bytes, name: bytes) -> float | None:
+    match = re.search(_NUMBER % name, xmp)
+    return float(match[1]) if match else None
+
+
+def apple_headroom(xmp: bytes, block: bytes | None) -> float:
+    """Returns the brightest light of a picture with Apple's gain map, 1 being white: of XMP, or else of EXIF's note.
+
+    Raises ValueError, KeyError or :class:`gpuops.files.exif.MalformedError` if neither says it.
+    """
+    told = _number(xmp, b"HDRGainMapHeadroom")
+    if told is not None and told >= 1:
+        return told
+    note = exif.entry(block or b"", _NOTE, _EXIF_DIRECTORY)
+    if note is None or not note.data.startswith(b"Apple iOS\0\0\1MM"):
+        raise ValueError("nothing says how bright it is")
+    # Offsets count from the note's beginning; the directory is behind its 14 bytes.
+    structure = exif.Structure(BytesIO(b"MM\0*\0\0\0\x0e" + note.data[8:]))
+    tags = structure.led_to().tags
+    start, step = (Fraction(*struct.unpack("<ii", tags[tag].data[:8])) for tag in (_FROM, _BY))
+    dim = step <= Fraction(1, 100)
+    if start < 1:
+        stops = -20 * step + Fraction("1.8") if dim else Fraction("-0.101") * step + Fraction("1.601")
+    else:
+        stops = -70 * step + 3 if dim else Fraction("-0.303") * step + Fraction("2.303")
+    return float(2 ** max(float(stops), 0.0))
+
+
+def apple_light(pixels: NDArray[np.uint8], codes: NDArray[np.uint8], headroom: float) -> NDArray[np.float16]:
+    """Returns the light of a picture (height, width, 3) of sRGB's curve with Apple's map, which has any size."""
+    height, width = pixels.shape[:2]
+    light, at = np.empty(pixels.shape, np.float16), 0
+    decoded = SRGB_CURVE.light(np.arange(256) / 255).astype(np.float32)
+    for rows in _rows_sampled(codes, (width, height), Move.none(width, height), width, height):
+        own = decoded[pixels[at : at + len(rows)]]
+        light[at : (at := at + len(rows))] = own * (1 + (headroom - 1) * BT709_CURVE.light(rows / 255))
+    return light
+
+
+# Positions --------------------------------------------------------------------------------------------------------
+
+
+def sampled(codes: NDArray[np.uint8], size: tuple[int, int], move: Move) -> Values:
+    """Returns a map (height, width, channels) of a picture of a size for the moved picture.
+
+    It has as many pixels for what is shown as before, but no more than the picture; between the middles of pixels it is
+    linear, and beyond the edge as there.
+    """
+    back = move.back(*size)
+    (height, width), (across, down) = codes.shape[:2], size
+    density = [
+        math.hypot(x * width / across, y * height / down) for x, y in ((back.a, back.c), (back.b, back.d))
+    ]
+    columns = min(max(round(move.width * density[0]), 1), move.width)
+    rows = min(max(round(move.height * density[1]), 1), move.height)
+    return np.concatenate([*_rows_sampled(codes, size, move, columns, rows)])
+
+
+def _rows_sampled(
+    codes: NDArray[np.uint8], size: tuple[int, int], move: Move, columns: int, rows: int
+) -> Iterator[Values]:
+    """Gives the rows of the map for the moved picture, some at a time; values are means of what they cover."""
+    back = move.back(*size)
+    (height, width), (across, down) = codes.shape[:2], size
+    steps = (move.width / columns, move.height / rows)
+    scales = (width / across, height / down)
+    factors = [back.a * steps[0] * scales[0], back.b * steps[1] * scales[0]]
+    factors += [back.c * steps[0] * scales[1], back.d * steps[1] * scales[1]]
+    x_count, y_count = (max(1, math.ceil(math.hypot(factors[k], factors[k + 2]) - _SLACK)) for k in (0, 1))
+    x = (np.arange(columns * x_count) + 0.5) / x_count
+    together = max(1, (1 << 20) // len(x) // y_count)
+    for first in range(0, rows, together):
+        count = min(together, rows - first)
+        y = first + ((np.arange(count * y_count) + 0.5) / y_count)[:, None]
+        places = (
+            factors[0] * x + factors[1] * y + back.left * scales[0] - 0.5,
+            factors[2] * x + factors[3] * y + back.top * scales[1] - 0.5,
+        )
+        values = _between(codes, *places)
+        yield values.reshape(count, y_count, columns, x_count, -1).mean(axis=(1, 3))
+
+
+def _between(codes: NDArray[np.uint8], x: Values, y: Values) -> Values:
+    """The values at places, (rows, columns, channels): linear between middles of pixels, which are whole numbers."""
+    height, width = codes.shape[:2]
+    x, y = np.clip(x, 0, width - 1), np.clip(y, 0, height - 1)
+    left, top = x.astype(np.intp), y.astype(np.intp)
+    right, bottom = np.minimum(left + 1, width - 1), np.minimum(top + 1, height - 1)
+    u, v = (x - left)[..., None], (y - top)[..., None]
+    upper = codes[top, left] * (1 - u) + codes[top, right] * u
+    lower = codes[bottom, left] * (1 - u) + codes[bottom, right] * u
+    values: Values = upper * (1 - v) + lower * v
+    return values
