@@ -319,3 +319,77 @@ def test_no_damage_ends_in_a_traceback(clpix, tmp_path, rng) -> None:
                     image.load()
             run = clpix("info", tmp_path / "in.jpg")
             assert run.code in (0, 1) and "Traceback" not in run.err, run.err
+
+
+def box(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I4s", 8 + len(data), kind) + data
+
+
+def boxes(data: bytes) -> dict[bytes, bytes]:
+    """The boxes in some bytes (ISO/IEC 14496-12, 4.2)."""
+    inside, at = {}, 0
+    while at < len(data):
+        length, kind = struct.unpack_from(">I4s", data, at)
+        inside[kind] = data[at + 8 : at + length]
+        at += length
+    return inside
+
+
+def heic(pixels: np.ndarray, codes: np.ndarray, note: bytes) -> bytes:
+    """A HEIC file whose second picture is an auxiliary one of Apple's kind (ISO/IEC 23008-12, 6.5.8 and 6.6.2.1).
+
+    What describes its pictures is written anew at the end, so that these stay where they are.
+    """
+    heif = pytest.importorskip("pillow_heif", reason="needs the extra formats")
+    file, stream = heif.from_pillow(Image.fromarray(pixels)), io.BytesIO()
+    file.add_from_pillow(Image.fromarray(codes))
+    entries = struct.pack(">HHII", 0x8769, 4, 1, 26) + bytes(4)
+    inner = struct.pack(">H", 1) + struct.pack(">HHII", 0x927C, 7, len(note), 44) + bytes(4)
+    exif = b"Exif\0\0MM\0*\0\0\0\x08" + struct.pack(">H", 1) + entries + inner + note
+    file.save(stream, quality=100, chroma=444, exif=exif)
+    data = stream.getvalue()
+    start = data.index(b"meta") - 4
+    (length,) = struct.unpack_from(">I", data, start)
+    version, parts = data[start + 8 : start + 12], boxes(data[start + 12 : start + length])
+    properties = boxes(parts[b"iprp"])
+    kind = box(b"auxC", bytes(4) + b"urn:com:apple:photo:2020:aux:hdrgainmap\0")
+    count, at = 0, 0
+    while at < len(properties[b"ipco"]):
+        count, at = count + 1, at + struct.unpack_from(">I", properties[b"ipco"], at)[0]
+    associations = bytearray(properties[b"ipma"])
+    at = 8
+    for _ in range(struct.unpack_from(">I", associations, 4)[0]):
+        item, some = struct.unpack_from(">HB", associations, at)
+        if item == 3:  # 2 is EXIF
+            associations[at + 2] += 1
+            associations[at + 3 + some : at + 3 + some] = bytes([count + 1])
+        at += 3 + associations[at + 2]
+    parts[b"iprp"] = box(b"ipco", properties[b"ipco"] + kind) + box(b"ipma", bytes(associations))
+    parts[b"iref"] = parts.get(b"iref", bytes(4)) + box(b"auxl", struct.pack(">HHH", 3, 1, 1))
+    meta = box(b"meta", version + b"".join(box(*part) for part in parts.items()))
+    return data[:start] + box(b"free", bytes(length - 8)) + data[start + length :] + meta
+
+
+def test_apples_kind_in_heic(tmp_path, clpix) -> None:
+    """Its light is that of the formula, and it goes along to JPEG, moved; other files get the picture, with a line."""
+    y, x = np.mgrid[0:64, 0:96]
+    pixels = np.stack((80 + x, 60 + 2 * y, 200 - x - y), axis=2).astype(np.uint8)
+    codes = np.round(230 * np.exp(-((x / 96 - 0.4) ** 2) * 8 - (y / 64 - 0.6) ** 2 * 8)).astype(np.uint8)
+    path = tmp_path / "a.heic"
+    path.write_bytes(heic(pixels, codes, maker_note((63809, 75674), (0, 1))))
+    assert "gain map (Apple), 96 × 64, up to 1.8 stops above white" in clpix("info", path).out
+    base, light = read(path).pixels / 255, read(path, layer="hdr").pixels.astype(float)
+    base = np.where(base <= 0.04045, base / 12.92, ((base + 0.055) / 1.055) ** 2.4)
+    gains = codes[:, :, None] / 255
+    gains = np.where(gains < 0.081, gains / 4.5, ((gains + 0.099) / 1.099) ** (1 / 0.45))
+    near(light, base * (1 + (2**1.8 - 1) * gains), 2)
+    run = clpix("crop", path, "--region", "7,5,61,43", "--quality", 100, "-o", tmp_path / "b.jpg")
+    assert (run.code, run.err) == (0, "")
+    near(read(tmp_path / "b.jpg", layer="hdr").pixels.astype(float), light[5:48, 7:68], 2)
+    run = clpix("convert", path, "-o", tmp_path / "c.png")
+    assert run.err.endswith("PNG cannot hold the gain map of the input (--layer hdr applies it)\n")
+    path.write_bytes(heic(pixels, codes, b"Apple iOS\0\0\1MM\0\0"))
+    run = clpix("convert", path, "-o", tmp_path / "d.png")
+    assert run.code == 0 and "without its gain map, of which nothing says how bright it is" in run.err
+    run = clpix("convert", path, "--layer", "hdr", "-o", tmp_path / "d.exr")
+    assert run.code == 1 and "nothing says how bright its gain map makes it" in run.err

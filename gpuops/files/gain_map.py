@@ -1,19 +1,13 @@
 """Gain maps of JPEG: small pictures of the factors by which light is beyond a display's white, in files of their own.
 
 A map covers its picture, however many pixels it has, so that a picture of another size needs no other map.
-Sources: ISO 21496-1; Ultra HDR Image Format 1.1 (Android); CIPA DC-007 (the index of pictures in a file); Apple,
-"Applying Apple HDR effect to your photos".
+Sources: ISO 21496-1; Ultra HDR Image Format 1.1 (Android); CIPA DC-007 (the index of pictures in a file).
 """
 
 from __future__ import annotations
 
-import math
-import re
 import struct
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from io import BytesIO
 from typing import Any
 
@@ -21,27 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..params.moves import Move
-from ..pixels.curves import BT709_CURVE, SRGB_CURVE
-from . import exif, jpeg_segments
-
-Values = NDArray[np.floating[Any]]
+from . import gain_numbers, gain_samples, jpeg_segments
 
 #: How a segment with a map's numbers begins, and one that announces the map in the picture's file.
 ISO = b"urn:iso:std:iso:ts:21496:-1\0"
 #: What Apple calls such a picture.
 _APPLE = b"urn:com:apple:photo:2020:aux:hdrgainmap"
 #: The quality of a map that is made anew.
-_QUALITY = 95
+QUALITY = 95
 # The most pixels of a map for each pixel of its picture; more is an attack.
 _MOST = 4
-# What positions may be off by, in pixels.
-_SLACK = 1e-6
 # Attributes of pictures in an index: of the first one, which represents the others, and of them.
 _FIRST, _OTHER = 0x030000, 0
-#: A number in XMP, as an attribute or an element.
-_NUMBER = rb"""%s(?:\s*=\s*["']|>)\s*([-+.\deE]+)"""
-#: EXIF's maker note, and Apple's numbers in it.
-_NOTE, _EXIF_DIRECTORY, _FROM, _BY = 0x927C, 0x8769, 33, 48
 _STATEMENTS = (
     b'<rdf:Description rdf:about="" xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0"'
     b' xmlns:Container="http://ns.google.com/photos/1.0/container/"'
@@ -49,6 +34,10 @@ _STATEMENTS = (
     b'<rdf:li rdf:parseType="Resource"><Container:Item Item:Semantic="Primary" Item:Mime="image/jpeg"/></rdf:li>'
     b'<rdf:li rdf:parseType="Resource"><Container:Item Item:Semantic="GainMap" Item:Mime="image/jpeg"'
     b' Item:Length="%d"/></rdf:li></rdf:Seq></Container:Directory></rdf:Description>'
+)
+_SPACE = b"http://ns.apple.com/HDRGainMap/1.0/"
+_STATEMENT_OF_APPLE = (
+    b'<rdf:Description rdf:about="" xmlns:HDRGainMap="%s" HDRGainMap:HDRGainMapVersion="131072"/>' % _SPACE
 )
 _PACKET = (
     b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
@@ -140,11 +129,11 @@ class GainMap:
             return self.data
         import PIL.Image
 
-        values = sampled(self.pixels(), self.size, self.move)
+        values = gain_samples.moved(self.pixels(), self.size, self.move)
         codes = np.rint(values).astype(np.uint8)
         stream = BytesIO()
         image = PIL.Image.fromarray(codes[:, :, 0] if codes.shape[2] == 1 else codes)
-        image.save(stream, "JPEG", quality=_QUALITY, subsampling="4:4:4")
+        image.save(stream, "JPEG", quality=QUALITY, subsampling="4:4:4")
         made = stream.getvalue()
         at = jpeg_segments.first_table(made)
         segments = jpeg_segments.segments(self.data)
@@ -161,11 +150,15 @@ class GainMap:
     # -- in the picture's file --------------------------------------------------------------------------------
 
     def packet(self, xmp: bytes | None, length: int) -> bytes | None:
-        """Returns the picture's XMP, which lists a map of so many bytes if the map itself says what it is in XMP."""
-        if jpeg_segments.OF_GAIN_MAP not in self.xmp:
+        """Returns the picture's XMP, which tells of a map of so many bytes if the map itself says what it is in XMP."""
+        if jpeg_segments.OF_GAIN_MAP in self.xmp:
+            said = _STATEMENTS % length
+        elif self.kind == "Apple" and _SPACE not in (xmp or b""):
+            said = _STATEMENT_OF_APPLE
+        else:
             return xmp
         head, end, rest = (xmp if xmp and b"</rdf:RDF>" in xmp else _PACKET).rpartition(b"</rdf:RDF>")
-        return head + _STATEMENTS % length + end + rest
+        return head + said + end + rest
 
     def behind(self, picture: bytes, own: bytes) -> bytes:
         """Returns the JPEG file of a picture with the map's own file behind it, and what says so before it."""
@@ -188,7 +181,9 @@ def of_jpeg(
     for data in pictures:
         one = GainMap(data, size, announced)
         if one._numbers or jpeg_segments.OF_GAIN_MAP in one.xmp or _APPLE in one.xmp:
-            return replace(one, headroom=_headroom(one, block, xmp))
+            return replace(
+                one, headroom=gain_numbers.stops(one.kind, one._numbers, one.xmp, xmp or b"", block)
+            )
     return None
 
 
@@ -211,113 +206,3 @@ def _index(first: int, second: int, offset: int) -> bytes:
     tags += struct.pack(">HHII", 0xB002, 7, len(entries), 8 + 2 + 3 * 12 + 4)
     header = b"MM\0*" + struct.pack(">IH", 8, 3) + tags + bytes(4)
     return _segment(0xE2, jpeg_segments.MPF + header + entries)
-
-
-# Numbers ----------------------------------------------------------------------------------------------------------
-
-
-def _headroom(one: GainMap, block: bytes | None, xmp: bytes | None) -> float | None:
-    """The stops above white that a map reaches, as far as it says so."""
-    with suppress(ValueError, ZeroDivisionError, struct.error, exif.MalformedError, KeyError):
-        if len(one._numbers) >= 21:
-            return float(Fraction(*struct.unpack_from(">II", one._numbers, 13)))
-        if (told := _number(one.xmp, b"HDRCapacityMax")) is not None:
-            return told
-        if one.kind == "Apple":
-            return math.log2(apple_headroom(one.xmp + (xmp or b""), block))
-    return None
-
-
-def _number(xmp: bytes, name: bytes) -> float | None:
-    match = re.search(_NUMBER % name, xmp)
-    return float(match[1]) if match else None
-
-
-def apple_headroom(xmp: bytes, block: bytes | None) -> float:
-    """Returns the brightest light of a picture with Apple's gain map, 1 being white: of XMP, or else of EXIF's note.
-
-    Raises ValueError, KeyError or :class:`gpuops.files.exif.MalformedError` if neither says it.
-    """
-    told = _number(xmp, b"HDRGainMapHeadroom")
-    if told is not None and told >= 1:
-        return told
-    note = exif.entry(block or b"", _NOTE, _EXIF_DIRECTORY)
-    if note is None or not note.data.startswith(b"Apple iOS\0\0\1MM"):
-        raise ValueError("nothing says how bright it is")
-    # Offsets count from the note's beginning; the directory is behind its 14 bytes.
-    structure = exif.Structure(BytesIO(b"MM\0*\0\0\0\x0e" + note.data[8:]))
-    tags = structure.led_to().tags
-    start, step = (Fraction(*struct.unpack("<ii", tags[tag].data[:8])) for tag in (_FROM, _BY))
-    dim = step <= Fraction(1, 100)
-    if start < 1:
-        stops = -20 * step + Fraction("1.8") if dim else Fraction("-0.101") * step + Fraction("1.601")
-    else:
-        stops = -70 * step + 3 if dim else Fraction("-0.303") * step + Fraction("2.303")
-    return float(2 ** max(float(stops), 0.0))
-
-
-def apple_light(pixels: NDArray[np.uint8], codes: NDArray[np.uint8], headroom: float) -> NDArray[np.float16]:
-    """Returns the light of a picture (height, width, 3) of sRGB's curve with Apple's map, which has any size."""
-    height, width = pixels.shape[:2]
-    light, at = np.empty(pixels.shape, np.float16), 0
-    decoded = SRGB_CURVE.light(np.arange(256) / 255).astype(np.float32)
-    for rows in _rows_sampled(codes, (width, height), Move.none(width, height), width, height):
-        own = decoded[pixels[at : at + len(rows)]]
-        light[at : (at := at + len(rows))] = own * (1 + (headroom - 1) * BT709_CURVE.light(rows / 255))
-    return light
-
-
-# Positions --------------------------------------------------------------------------------------------------------
-
-
-def sampled(codes: NDArray[np.uint8], size: tuple[int, int], move: Move) -> Values:
-    """Returns a map (height, width, channels) of a picture of a size for the moved picture.
-
-    It has as many pixels for what is shown as before, but no more than the picture; between the middles of pixels it is
-    linear, and beyond the edge as there.
-    """
-    back = move.back(*size)
-    (height, width), (across, down) = codes.shape[:2], size
-    density = [
-        math.hypot(x * width / across, y * height / down) for x, y in ((back.a, back.c), (back.b, back.d))
-    ]
-    columns = min(max(round(move.width * density[0]), 1), move.width)
-    rows = min(max(round(move.height * density[1]), 1), move.height)
-    return np.concatenate([*_rows_sampled(codes, size, move, columns, rows)])
-
-
-def _rows_sampled(
-    codes: NDArray[np.uint8], size: tuple[int, int], move: Move, columns: int, rows: int
-) -> Iterator[Values]:
-    """Gives the rows of the map for the moved picture, some at a time; values are means of what they cover."""
-    back = move.back(*size)
-    (height, width), (across, down) = codes.shape[:2], size
-    steps = (move.width / columns, move.height / rows)
-    scales = (width / across, height / down)
-    factors = [back.a * steps[0] * scales[0], back.b * steps[1] * scales[0]]
-    factors += [back.c * steps[0] * scales[1], back.d * steps[1] * scales[1]]
-    x_count, y_count = (max(1, math.ceil(math.hypot(factors[k], factors[k + 2]) - _SLACK)) for k in (0, 1))
-    x = (np.arange(columns * x_count) + 0.5) / x_count
-    together = max(1, (1 << 20) // len(x) // y_count)
-    for first in range(0, rows, together):
-        count = min(together, rows - first)
-        y = first + ((np.arange(count * y_count) + 0.5) / y_count)[:, None]
-        places = (
-            factors[0] * x + factors[1] * y + back.left * scales[0] - 0.5,
-            factors[2] * x + factors[3] * y + back.top * scales[1] - 0.5,
-        )
-        values = _between(codes, *places)
-        yield values.reshape(count, y_count, columns, x_count, -1).mean(axis=(1, 3))
-
-
-def _between(codes: NDArray[np.uint8], x: Values, y: Values) -> Values:
-    """The values at places, (rows, columns, channels): linear between middles of pixels, which are whole numbers."""
-    height, width = codes.shape[:2]
-    x, y = np.clip(x, 0, width - 1), np.clip(y, 0, height - 1)
-    left, top = x.astype(np.intp), y.astype(np.intp)
-    right, bottom = np.minimum(left + 1, width - 1), np.minimum(top + 1, height - 1)
-    u, v = (x - left)[..., None], (y - top)[..., None]
-    upper = codes[top, left] * (1 - u) + codes[top, right] * u
-    lower = codes[bottom, left] * (1 - u) + codes[bottom, right] * u
-    values: Values = upper * (1 - v) + lower * v
-    return values

@@ -27,9 +27,11 @@ _CODECS = {
     "jpeg": "JPEG",
     "unci": "no codec (uncompressed)",
 }
+#: What messages call a gain map.
+GAIN_MAP = "gain map"
 #: Auxiliary pictures by how the names of their kinds end.
 _AUXILIARY = {
-    "hdrgainmap": "gain map",
+    "hdrgainmap": GAIN_MAP,
     "auxid:2": "depth map",
     "depth": "depth map",
     "portraiteffectsmatte": "matte",
@@ -94,7 +96,7 @@ def _header(meta: dict[bytes, bytes]) -> PrimaryItem:
         elif kind in (b"mdcv", b"clli"):
             item = replace(item, light={**item.light, kind: data})
     besides = [name for kind, data in shared.values() if kind == b"auxC" for name in _auxiliary(data)]
-    besides += ["gain map"] * (b"tmap" in meta.get(b"iinf", b""))
+    besides += [GAIN_MAP] * (b"tmap" in meta.get(b"iinf", b""))
     return replace(item, unused=tuple(dict.fromkeys(besides)))
 
 

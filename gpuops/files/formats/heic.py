@@ -5,6 +5,7 @@ Decoders turn the picture by properties of its own, so EXIF's orientation is alw
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -12,8 +13,9 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import colours, containers, pillow
-from ..heif import described, read_header
+from .. import apple_gain_map, colours, containers, pillow
+from ..heif import GAIN_MAP, described, read_header
+from ..jpeg_contents import WITH_GAIN_MAP
 from ..picture import Picture
 from ..read_errors import chosen, needed, parsing
 from ..samples import full_range
@@ -35,11 +37,17 @@ def _read(path: str, layer: LayerId) -> Picture:
         with parsing(path):
             file = heif.open_heif(path, convert_hdr_to_8bit=False, hdr_to_16bit=False)
             count = len(file)
-            index = file.primary_index if layer is None else chosen(path, layer, count, "pictures")
+            index = file.primary_index
+            if layer is not None and layer not in WITH_GAIN_MAP:
+                index = chosen(path, layer, count, "pictures")
             if count > 1 and layer is None:
                 note(f"{path}: holds {count} pictures; the primary one is used")
             image = file[index]
             samples = np.array(np.asarray(image))
+            maps = (
+                image.info.get("aux", {}).get(apple_gain_map.NAME, ()) if index == file.primary_index else ()
+            )
+            codes = np.atleast_3d(np.asarray(image.get_aux_image(maps[0]))) if maps else None
     except FileError:
         if not header.codec:
             raise
@@ -48,7 +56,12 @@ def _read(path: str, layer: LayerId) -> Picture:
     info = dict(image.info)
     samples = samples if samples.ndim == 3 else samples[:, :, None]
     pixels = full_range(samples, int(info["bit_depth"]))
-    return described(path, pixels, header, info, turned=True)
+    if codes is None:
+        if layer in WITH_GAIN_MAP:
+            raise FileError(f"{path}: has no layer {layer!r}: it has no gain map of Apple's kind")
+        return described(path, pixels, header, info, turned=True)
+    header = replace(header, unused=tuple(name for name in header.unused if name != GAIN_MAP))
+    return apple_gain_map.beside(path, described(path, pixels, header, info, turned=True), codes, layer)
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
@@ -74,7 +87,8 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 def _nbytes(path: str) -> int:
     image = needed("pillow_heif", path, "HEIC").open_heif(path)
-    return int(prod(image.size) * len(image.mode.split(";")[0]) * (1 if image.info["bit_depth"] <= 8 else 2))
+    few = image.info["bit_depth"] <= 8 and not image.info.get("aux")  # light is of half floats
+    return int(prod(image.size) * len(image.mode.split(";")[0]) * (1 if few else 2))
 
 
 FORMAT = Format(

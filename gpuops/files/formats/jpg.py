@@ -23,9 +23,9 @@ from ...notes import note
 from ...pixels.colour import SRGB, Colour, of_primaries, tidied
 from ...pixels.curves import LINEAR_CURVE, SRGB_CURVE
 from ...pixels.primaries import NAMED
-from .. import colours, containers, jpeg_contents, jpeg_segments, oiio, pillow, raster
+from .. import apple_gain_map, colours, containers, jpeg_contents, jpeg_segments, oiio, pillow, raster
 from ..drafts import draft_file
-from ..gain_map import apple_headroom, apple_light
+from ..gain_numbers import apple_headroom
 from ..picture import Metadata, Picture
 from ..streams import called
 from ..strips import RowsOf
@@ -164,7 +164,7 @@ def _read_light(path: str, extras: containers.Extras) -> Picture:
     try:
         if gain.kind == "Apple":
             headroom = apple_headroom(gain.xmp + (extras.xmp or b""), extras.exif)
-            pixels, profile = apple_light(pillow.read(path, "JPEG"), gain.pixels(), headroom), None
+            pixels, profile = apple_gain_map.light(pillow.read(path, "JPEG"), gain.pixels(), headroom), None
         else:
             pixels = imagecodecs.ultrahdr_decode(Path(path).read_bytes())
             with PIL.Image.open(BytesIO(gain.data)) as image:
