@@ -55,7 +55,8 @@ def _moved(gpu: Gpu, schedule: RowSchedule, part: ExrPart) -> ExrPart:
         image.orientation, image.owned = schedule.orientation, True
         made = run(gpu, schedule.plan, image)
         assert isinstance(made, Image)
-        pixels[:, :, some] = np.moveaxis(made.numpy(), 0, -1)
+        with np.errstate(over="ignore"):  # beyond what a half holds is infinite
+            pixels[:, :, some] = np.moveaxis(made.numpy(), 0, -1)
     return replace(part, pixels=pixels, frame=None if frame.usual else frame)
 
 

@@ -143,26 +143,35 @@ def frame_of(spec: Any) -> Frame | None:
     return None if frame.usual else frame
 
 
-def part_of(file: oiio.Reader, index: int, without: tuple[str, ...]) -> ExrPart:
-    """Returns the channels of a part but for some."""
+def samples_of(file: oiio.Reader, index: int) -> Pixels:
+    """Returns all channels of a part, as halfs if all are, else as floats; whole numbers are of no use in it."""
+    return file.read(
+        index=index, dtype="float16" if set(kinds_of(file.spec(index))) == {"half"} else "float32"
+    )
+
+
+def kinds_of(spec: Any) -> list[str]:
+    """The types of a part's channels: half, float, uint."""
+    return [str(kind) for kind in spec.channelformats or [spec.format] * spec.nchannels]
+
+
+def part_of(file: oiio.Reader, index: int, samples: Pixels, without: tuple[str, ...] = ()) -> ExrPart:
+    """Returns the channels of a part, of which there are :func:`samples_of`, but for some."""
     spec = file.spec(index)
     name = spec.get_string_attribute("name") if file.count() > 1 else ""
-    spec = file.spec(index)
-    kinds = [str(kind) for kind in spec.channelformats or [spec.format] * spec.nchannels]
+    kinds = kinds_of(spec)
     places = [k for k, channel in enumerate(spec.channelnames) if channel not in without]
-    shape = spec.height, spec.width, 0
-    pixels: Pixels = np.empty(shape, np.float32)
-    whole = any(kinds[k] == "uint" for k in places)
-    attributes, _ = attributes_of(spec)
-    frame, names = frame_of(spec), tuple(spec.channelnames[k] for k in places)
-    if places:
-        pixels = file.read(index=index, dtype="float32")[:, :, places].astype(
-            np.float64 if whole else np.float32
-        )
+    first, last = (places[0], places[-1] + 1) if places else (0, 0)
+    together = places == [*range(first, last)]
+    pixels = samples[:, :, first:last] if together else samples[:, :, places]
+    if "uint" in (kinds[k] for k in places):
+        pixels = pixels.astype(np.float64)
         for at, k in enumerate(places):
             if kinds[k] == "uint":  # which OpenImageIO would make fractions of
                 pixels[:, :, at] = file.read(index=index, channels=(k, k + 1), dtype="uint32")[:, :, 0]
-    return ExrPart(name, names, tuple(kinds[k] for k in places), pixels, attributes, frame)
+    attributes, _ = attributes_of(spec)
+    names = tuple(spec.channelnames[k] for k in places)
+    return ExrPart(name, names, tuple(kinds[k] for k in places), pixels, attributes, frame_of(spec))
 
 
 @contextmanager
@@ -188,7 +197,8 @@ def all_written(
         # OpenImageIO would make whole numbers of fractions, by floats: they are written as floats of the same bits.
         more = more | {"channels": channels, "kinds": ["float" if one == "uint" else one for one in kinds]}
         more |= {"name": part.name} if len(rest.parts) > 1 else {}
-        parts.append((unread((*part.pixels.shape[:2], len(channels)), np.dtype(np.float32)), more))
+        dtype = np.dtype(np.float16 if set(kinds) == {"half"} else np.float32)
+        parts.append((unread((*part.pixels.shape[:2], len(channels)), dtype), more))
     whole = {
         name for part in rest.parts for name, one in zip(part.names, part.kinds, strict=True) if one == "uint"
     }
@@ -206,7 +216,7 @@ def all_written(
             nonlocal row
             first, row = row, row + len(pixels)
             beside = _samples_of(own, own.pixels[first:row])
-            put(np.concatenate((stored(replace(picture, pixels=pixels)).astype(np.float32), beside), axis=2))
+            put(np.concatenate((stored(replace(picture, pixels=pixels)), beside), axis=2))
 
         yield take
         for behind in rest.parts[rest.own + 1 :]:
@@ -216,7 +226,9 @@ def all_written(
 
 
 def _samples_of(part: ExrPart, pixels: Pixels) -> Pixels:
-    """Returns rows of a part as floats, whole numbers by their bits."""
+    """Returns rows of a part, halfs as they are, others as floats, whole numbers by their bits."""
+    if set(part.kinds) == {"half"}:
+        return pixels.astype(np.float16, copy=False)
     made: Pixels = np.empty(pixels.shape, np.float32)
     for at, kind in enumerate(part.kinds):
         made[:, :, at] = (

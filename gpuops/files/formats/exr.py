@@ -19,7 +19,7 @@ from ...notes import note, some_of
 from .. import colours, oiio, samples
 from ..colours import StatedColour, of_chromaticities
 from ..exr_numbers import NUMBERS
-from ..exr_parts import Layer, all_written, attributes_of, choose, frame_of, layers_of, part_of
+from ..exr_parts import Layer, all_written, attributes_of, choose, frame_of, layers_of, part_of, samples_of
 from ..layers import Rest
 from ..picture import CHROMATICITIES, Picture, Pixels, unread
 from ..strips import COPIES, NeedsWholeFile, RowsOf
@@ -81,12 +81,16 @@ def _read_all(path: str) -> Picture:
         spec = file.spec(chosen.part)
         kind = np.dtype(np.float32 if how["dtype"] == "uint32" else how["dtype"])
         picture = _described(path, spec, layers, chosen, None, kind, all=True)
-        picture = replace(picture, pixels=finished(file.read(**how)))
-        names = tuple(file.spec(chosen.part).channelnames[index] for index in chosen.picked())
-        parts = tuple(part_of(file, part, names if part == chosen.part else ()) for part in range(count))
+        names = tuple(spec.channelnames[index] for index in chosen.picked())
+        parts = [part_of(file, part, samples_of(file, part)) for part in range(count) if part != chosen.part]
+        own, (first, last) = samples_of(file, chosen.part), how["channels"]
+        as_they_are = how["dtype"] != "uint32"
+        pixels = own[:, :, first:last].astype(kind) if as_they_are else file.read(**how)
+        picture = replace(picture, pixels=finished(pixels))
+        parts.insert(chosen.part, part_of(file, chosen.part, own, names))
     if not any(part.names for part in parts):
         return picture
-    return replace(picture, metadata=replace(picture.metadata, rest=Rest(parts, chosen.part, names)))
+    return replace(picture, metadata=replace(picture.metadata, rest=Rest(tuple(parts), chosen.part, names)))
 
 
 def _described(
