@@ -23,7 +23,7 @@ from gpuops.files.layers import ExrPart, Rest
 from gpuops.files.texts import TextChunk
 from gpuops.params.moves import Frame
 from gpuops.params.storage import Storage
-from gpuops.pixels.targets import named
+from gpuops.pixels.spaces import named
 
 DOCUMENT = Path(__file__).with_suffix(".md")
 BEGIN, END = "<!-- tables: written by docs/formats.py -->", "<!-- end of tables -->"

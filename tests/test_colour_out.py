@@ -15,7 +15,7 @@ from gpuops.files import Picture, oiio
 from gpuops.ops.blur import BlurParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.colours import LIGHTS, NAMES, SIGNALS
-from gpuops.pixels import light, targets
+from gpuops.pixels import light, spaces
 
 from .choices import each, some
 from .reference import colour as reference
@@ -63,7 +63,7 @@ def test_light_in_a_space(gpu, name, channels, rng) -> None:
     image = gpu.array(np.ascontiguousarray(values.transpose(2, 0, 1)))
     image.alpha = channels in (2, 4)
     image.linear = True
-    pixels, _ = light.encoded(image, targets.named(name), np.float32)
+    pixels, _ = light.encoded(image, spaces.named(name), np.float32)
     found = pixels.numpy()
     colours = channels - image.alpha
     expected = reference.output(values[..., :colours].astype(np.float64), name)
@@ -81,11 +81,11 @@ def test_not_finite_light(gpu, name) -> None:
     values[0, 0, 1], values[1, 0, 2], values[2, 0, 3] = np.inf, np.nan, -np.inf
     image = gpu.array(values)
     image.linear = True
-    pixels, _ = light.encoded(image, targets.named(name), np.float32)
+    pixels, _ = light.encoded(image, spaces.named(name), np.float32)
     found = pixels.numpy()[0]
     assert np.isfinite(found[[0, 4]]).all() and np.array_equal(found[0], found[4]) and found[1, 0] == np.inf
     assert found[3, 2] == -np.inf and np.isnan(found[2, 1])
-    counted, lost = light.encoded(image, targets.named(name), np.uint8)
+    counted, lost = light.encoded(image, spaces.named(name), np.uint8)
     assert counted.numpy().dtype == np.uint8 and lost.numpy()[1] >= 3
 
 
@@ -143,7 +143,7 @@ def test_pq_and_hlg_show_the_same(clpix, channels, tmp_path, rng) -> None:
     display = rng.uniform(0, 1000 / 203, (8, 9, channels))
     display[0] = 100 / 203  # which is a signal of 0.630
     pq = np.rint(reference.pq_signal(display) * 65535)
-    metadata = files.Metadata(colour=targets.named("rec2100-pq"))
+    metadata = files.Metadata(colour=spaces.named("rec2100-pq"))
     files.write(tmp_path / "pq.png", files.Picture(pq.astype(np.uint16), metadata=metadata))
     assert (
         clpix("convert", tmp_path / "pq.png", "-o", tmp_path / "hlg.png", "--colour", "rec2100-hlg").code == 0

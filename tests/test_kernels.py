@@ -68,7 +68,7 @@ from gpuops.pixels.coding import Decoding, Encoding, Losses, download, losses, p
 from gpuops.pixels.colour import LINEAR, SRGB, of_primaries
 from gpuops.pixels.curves import LINEAR_CURVE, SRGB_CURVE, Cube, Curve, Hlg, Parametric, Sampled
 from gpuops.pixels.primaries import IDENTITY, NAMED
-from gpuops.pixels.targets import working
+from gpuops.pixels.spaces import working
 from gpuops.pixels.unfilter import unfiltered
 from gpuops.tone import contact_sheet, white_balance
 from gpuops.tone.fusion import shifted

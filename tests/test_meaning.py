@@ -16,7 +16,7 @@ from gpuops import GpuopsWarning, files
 from gpuops.files import Metadata, Picture
 from gpuops.files.hdr_light import HdrLight
 from gpuops.pixels.colour import SRGB
-from gpuops.pixels.targets import named
+from gpuops.pixels.spaces import named
 
 from .choices import each
 from .conftest import in_blocks

@@ -19,7 +19,7 @@ from gpuops import FileError, GpuopsWarning, notes
 from gpuops.files import Metadata, Picture, format_of, read, write
 from gpuops.params.storage import Storage
 from gpuops.pixels.colour import Colour
-from gpuops.pixels.targets import named
+from gpuops.pixels.spaces import named
 
 from .choices import each, needs, thinned
 from .foreign import SHORT, tiff

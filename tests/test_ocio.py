@@ -18,7 +18,7 @@ from gpuops.ops.ocio import OPERATION as ocio
 from gpuops.ops.ocio import OcioParams
 from gpuops.pixels.colour import SRGB, of_primaries
 from gpuops.pixels.primaries import NAMED
-from gpuops.pixels.targets import named
+from gpuops.pixels.spaces import named
 from gpuops.plan import plan
 
 from . import tolerance

@@ -27,7 +27,7 @@ from skimage.color import deltaE_ciede2000, rgb2lab
 
 from gpuops import Gpu, files
 from gpuops.files import Metadata, Picture
-from gpuops.pixels.targets import named
+from gpuops.pixels.spaces import named
 
 ROOT = Path(__file__).parents[2]
 CONFIG = "ocio://studio-config-latest"

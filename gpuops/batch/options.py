@@ -84,13 +84,13 @@ class Options:
     @property
     def light(self) -> Colour:
         """The light that steps work on."""
-        from ..pixels.targets import working
+        from ..pixels.spaces import working
 
         return working(self.working)
 
     def meant(self, picture: files.Picture) -> files.Picture:
         """Returns a picture that was read, whose values are what the options say."""
-        from ..pixels.targets import named
+        from ..pixels.spaces import named
 
         name = self.input_colour or (self.usual_colour if picture.assumed else None)
         return picture if name is None else picture.meant(named(name))

@@ -16,7 +16,7 @@ from ..pixels.coding import Decoding
 from ..pixels.colour import LINEAR, SRGB, Colour, unusual
 from ..pixels.curves import LINEAR_CURVE
 from ..pixels.primaries import ColourError
-from ..pixels.targets import check, has_formula, is_hdr, named
+from ..pixels.spaces import check, has_formula, is_hdr, named
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from ..pixels import light
 from ..pixels.coding import Encoding, Losses, losses, pack, with_losses
 from ..pixels.colour import LINEAR, SRGB, Colour
 from ..pixels.conversion import converted
-from ..pixels.targets import is_hdr
+from ..pixels.spaces import is_hdr
 from ..space import Space, Stored, Target
 from .access import Access
 from .options import Options

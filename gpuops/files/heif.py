@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import FileError
 from ..notes import note
-from ..pixels.targets import is_hdr
+from ..pixels.spaces import is_hdr
 from . import colours, containers, hdr_light
 from .picture import Picture, Pixels
 

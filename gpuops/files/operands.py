@@ -221,7 +221,7 @@ def _planes_like(
     from ..pixels.conversion import converted
     from ..pixels.light import readable
     from ..pixels.primaries import ColourError
-    from ..pixels.targets import check as check_formula
+    from ..pixels.spaces import check as check_formula
     from ..space import Space
 
     wanted = image.space.colour

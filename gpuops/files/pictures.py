@@ -15,7 +15,7 @@ from ..notes import note
 from ..params.moves import Frame
 from ..params.storage import USUAL, Storage
 from ..pixels.colour import Colour
-from ..pixels.targets import is_hdr
+from ..pixels.spaces import is_hdr
 from ..process import standard_error
 from . import colours, formats
 from .canvas import Canvas, framed

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import FileError
 from ..pixels.colour import Colour
-from ..pixels.targets import named
+from ..pixels.spaces import named
 from .picture import Metadata, Picture, Pixels
 from .read_errors import needed
 

@@ -1,4 +1,4 @@
-"""The names of colour spaces that results can have. The spaces themselves are in :mod:`gpuops.pixels.targets`."""
+"""The names of colour spaces that results can have. The spaces themselves are in :mod:`gpuops.pixels.spaces`."""
 
 from __future__ import annotations
 

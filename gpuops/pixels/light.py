@@ -118,7 +118,7 @@ def encoded(
     """Planes of linear Rec. 709 light → pixels of ``dtype`` in the space ``written``, and counters of what did not fit.
 
     Colours are not multiplied by alpha. Raises ColourError for a space that has no formula: see
-    :func:`gpuops.pixels.targets.check`.
+    :func:`gpuops.pixels.spaces.check`.
     """
     if written in (LINEAR, SRGB):
         return pack(light, Encoding(np.dtype(dtype), encode=written == SRGB, dither=dither))

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from ...pixels.targets import is_hdr
+from ...pixels.spaces import is_hdr
 from .. import colours, containers, pillow, threads
 from ..heif import PrimaryItem, described, read_header
 from ..picture import Picture, Pixels

@@ -13,7 +13,7 @@ from pathlib import PurePath
 import numpy as np
 
 from ...notes import note
-from ...pixels.targets import named
+from ...pixels.spaces import named
 from .. import containers, exif
 from ..picture import Metadata, Picture
 from ..read_errors import needed, parsing

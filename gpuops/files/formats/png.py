@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import FileError
-from ...pixels.targets import is_hdr
+from ...pixels.spaces import is_hdr
 from .. import colours, containers, hdr_light, oiio, pillow, png, raster
 from ..picture import Picture, Pixels
 from ..strips import NeedsWholeFile, RowsOf
