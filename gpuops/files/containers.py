@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
-from . import exif
-
 if TYPE_CHECKING:
     from .colours import StatedColour
     from .gain_map import GainMap
@@ -50,11 +48,15 @@ def read(path: str, reader: Callable[[BinaryIO], Extras]) -> Extras:
         extras = reader(file)
     if not extras.exif:
         return extras
+    from . import exif
+
     return replace(extras, exif=exif.without_thumbnail(extras.exif))
 
 
 def of_tiff(file: BinaryIO) -> Extras:
     """What a file of TIFF's structure holds, a camera's, too; nothing of one that is damaged."""
+    from . import exif
+
     try:
         block, xmp, left = exif.of_tiff(file)
         return Extras(exif=block, xmp=xmp, unused=tuple(left))

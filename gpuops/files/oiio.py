@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import FileError
 from ..process import ahead
-from . import jpeg_segments, threads
+from . import threads
 from .picture import Pixels, filled
 from .read_errors import check_plausible, trouble
 
@@ -130,9 +130,14 @@ class Reader:
                 block = self._input.read_scanlines(start, stop, 0, first, last, kind)
             yield self._checked(block, stop - start, spec.width)
 
+    def _has_end(self) -> bool:
+        from .jpeg_segments import has_end
+
+        return has_end(self.path)
+
     def _checked(self, pixels: Any, height: int, width: int) -> Pixels:
         error = _error(self._input)
-        if pixels is None or (error and not (_BENIGN in error and jpeg_segments.has_end(self.path))):
+        if pixels is None or (error and not (_BENIGN in error and self._has_end())):
             raise self._trouble("read", error)
         return np.ascontiguousarray(np.asarray(pixels).reshape(height, width, -1))
 

@@ -23,9 +23,8 @@ from ...notes import note
 from ...pixels.colour import SRGB, Colour, of_primaries, tidied
 from ...pixels.curves import LINEAR_CURVE, SRGB_CURVE
 from ...pixels.primaries import NAMED
-from .. import apple_gain_map, colours, containers, jpeg_contents, jpeg_segments, oiio, pillow, raster
+from .. import colours, containers, jpeg_contents, jpeg_segments, oiio, pillow, raster
 from ..drafts import draft_file
-from ..gain_numbers import apple_headroom
 from ..picture import Metadata, Picture
 from ..streams import called
 from ..strips import RowsOf
@@ -155,6 +154,9 @@ def _read_light(path: str, extras: containers.Extras) -> Picture:
     """
     import imagecodecs
     import PIL.Image
+
+    from .. import apple_gain_map
+    from ..gain_numbers import apple_headroom
 
     gain = extras.gain
     with pillow.opened(path, "JPEG") as image:  # OpenImageIO may apply the map, too, when it opens a file
