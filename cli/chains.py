@@ -20,6 +20,7 @@ from gpuops.params.lut import LutParams
 from . import options
 from .outputs import check_format, check_output, check_stdin, levels_of, outputs_of
 from .shared import Shared
+from .tables import Table, table_of
 
 
 def process_chain(shared: Shared, chain: Chain, name: str, *, also_read: Sequence[str] = ()) -> None:
@@ -44,23 +45,38 @@ def process_chain(shared: Shared, chain: Chain, name: str, *, also_read: Sequenc
         check_place(shared.save_recipe, overwrite=shared.overwrite)
         text = chain.to_toml()
 
-    process(shared, name, chain, asides=asides, also_read=also_read, tell=partial(_tell, shared))
+    with table_of(shared) as table:
+        tell = partial(_tell, shared, table)
+        process(shared, name, chain, asides=asides, also_read=also_read, tell=tell)
     if shared.save_recipe is not None:
         write_text(shared.save_recipe, text, overwrite=shared.overwrite)
 
 
-def _tell(shared: Shared, job: Job, findings: Sequence[Finding] | None) -> None:
-    """Prints what the steps have found, details on standard error with --verbose."""
+def _tell(shared: Shared, table: Table | None, job: Job, findings: Sequence[Finding] | None) -> None:
+    """Prints what the steps have found, details on standard error with --verbose; all goes to the table."""
     from gpuops.files.streams import printable
 
     from .messages import result, say
 
+    if table is not None:
+        figures = {name: value for finding in findings or () for name, value in finding.figures.items()}
+        table.add(*_page_of(shared, job), figures)
     for finding in findings or ():
         text = f"{printable(job.source)}: {finding.text}"
         if not finding.detail:
             result(text, job.target)
         elif shared.verbose:
             say(f"clpix: {visible(text)}")
+
+
+def _page_of(shared: Shared, job: Job) -> tuple[str, str | None]:
+    """Returns the file that a job's picture is of, and the number of the page or frame that it is."""
+    from gpuops.files.formats import is_of_video
+
+    name, frame, number = job.source.rpartition(": frame ")
+    if frame and is_of_video(shared.output or ""):
+        return name, number
+    return job.source, job.options.layer if shared.frame_of else None
 
 
 def _explain(shared: Shared, chain: Chain) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from gpuops.files import NamedArrays, Picture, Strips
     from gpuops.gpu import Gpu
 
+    from .tables import Table
+
 
 @options.command(
     examples=(
@@ -29,7 +32,9 @@ if TYPE_CHECKING:
 @click.option("--stats", is_flag=True, help="Measure luminance and each channel, on the device.")
 @click.option("--histogram", is_flag=True, help="With --stats: show as bars how many values each stop has.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything, as one JSON list.")
-@click.option("--overwrite", is_flag=True, help="Replace an existing timing file.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing timing file or table.")
+@options.declared("frames", help="Look at these frames or pages.")
+@options.declared("table", more=" A row for each channel, with --stats.")
 @options.shared
 def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None:
     """Show what files are: format, size, channels, depth, metadata and layers, or the arrays of files of numbers.
@@ -41,12 +46,13 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     options.refuse("results come one after the other", "progress")
     if not stats:
         measuring = ("histogram", "device", "device_memory", "space", "alpha", "repeat", "dump_kernels")
-        options.refuse("without --stats nothing is measured", *measuring, "timing", "timing_file")
-    if shared.timing_file is None:
-        options.refuse("without --timing-file no file is written", "overwrite")
+        options.refuse("without --stats nothing is measured", *measuring, "timing", "timing_file", "table")
+    if shared.timing_file is None and shared.table is None:
+        options.refuse("without --timing-file and --table no file is written", "overwrite")
 
     import sys
     from contextlib import nullcontext
+    from dataclasses import replace
 
     from gpuops.batch import describe, file_statistics
     from gpuops.errors import DeviceError, GpuopsError, json_text, visible
@@ -55,17 +61,22 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     from gpuops.params.files import STREAM
 
     from .exits import FAILURE
+    from .inputs import by_frames
     from .messages import complain, failure
     from .outputs import check_apart, check_stdin
     from .pipeline import open_gpu, reporting
+    from .tables import table_of
 
     check_stdin(*shared.inputs)
-    job = shared.of_job()
+    if shared.frames is not None:
+        shared = by_frames(replace(shared, below=("",) * len(shared.inputs)), shared.frames)
+    how = shared.of_job()
+    hows = [replace(how, layer=layer) for layer in shared.layer_of] or [how] * len(shared.inputs)
     gpu: Gpu | None = None
     listed: list[Any] = []
-    with reporting(shared) as report:
+    with table_of(shared) as rows, reporting(shared) as report:
         check_apart(Identities(shared.inputs), ())
-        for path in shared.inputs:
+        for path, job in zip(shared.inputs, hows, strict=True):
             try:
                 with from_stream(sys.stdin.buffer) if path == STREAM else nullcontext(path) as here:
                     with report.phase("decode") if report else nullcontext():
@@ -82,6 +93,8 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
                 complain("error", message)
                 listed.append({"path": printable(path), "error": printable(message)})
                 continue
+            if rows is not None:
+                _add(rows, path, job.layer if shared.frames else None, measured)
             told = content.picture if isinstance(content, Strips) else content
             if as_json:
                 listed.append(describe.as_json(path, fmt, told, measured, histogram=histogram))
@@ -96,6 +109,19 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
             click.echo(json_text(listed, 1))
     if any("error" in one for one in listed):
         click.get_current_context().exit(FAILURE)
+
+
+def _add(rows: Table, path: str, page: str | None, measured: Mapping[str, Measured]) -> None:
+    """Adds a row for each channel."""
+    from gpuops.batch.describe import flat_figures
+
+    for name, one in measured.items():
+        for channel, of in one.all.items():
+            numbers = {
+                f"percentile_{key}" if key.isdecimal() else key: n for key, n in flat_figures(of).items()
+            }
+            figures = {"array": name} if name else {}
+            rows.add(path, page, {**figures, "channel": channel, "values": one.values, **numbers})
 
 
 def _measured(

@@ -40,10 +40,10 @@ def listed(shared: Shared) -> Shared:
     lists += [] if shared.from0 in (None, STREAM) else [str(shared.from0)]
     inputs, below = tuple(path for path, _ in pairs), tuple(folder for _, folder in pairs)
     options = replace(shared, inputs=inputs, lists=tuple(lists), below=below)
-    return options if shared.frames is None else _by_frames(options, shared.frames)
+    return options if shared.frames is None else by_frames(options, shared.frames)
 
 
-def _by_frames(shared: Shared, wanted: str) -> Shared:
+def by_frames(shared: Shared, wanted: str) -> Shared:
     """Returns the options with an input for each frame that is wanted: all, N, or from N on before M."""
     match = re.fullmatch(r"all|(\d+)|(\d*):(\d*)", wanted)
     if match is None:

@@ -126,7 +126,7 @@ def inputs(command: Any, *, required: bool = False) -> Any:
 
 
 #: Adds the options of chains, which the command receives with the shared ones.
-chain = adding(*map(declared, GROUPS["Chain"]))
+chain = adding(*map(declared, (*GROUPS["Chain"], "table")))
 #: Adds the options of noise in outputs. An operation that has such options itself keeps its own.
 dithering = adding(*map(declared, DITHER))
 # The names of the options that every image command has.

@@ -42,7 +42,7 @@ GROUPS = {
     ),
     "Device, memory": ("device", "memory", "device_memory", "scratch", "dump_kernels"),
     "Chain": ("explain", "save_recipe", "fuse"),
-    "Messages": ("progress", "timing", "timing_file", "repeat", "verbose", "quiet", "help"),
+    "Messages": ("table", "progress", "timing", "timing_file", "repeat", "verbose", "quiet", "help"),
 }  # fmt: skip
 
 
@@ -236,6 +236,7 @@ class Shared:
     alpha: str = option("Keep alpha, or leave it out.", default="keep", type=["keep", "drop"])
     timing: bool = flag("Show where the time went, on stderr.")
     timing_file: str | None = file_option("Write the timing report as .json, .csv or .trace.json.")
+    table: str | None = file_option("Write what is measured of each input, page or frame, as .csv or .jsonl.")
     repeat: int = option("Run the operation N times (for timing).", "N", default=1, type=click.IntRange(1))
     progress: bool | None = option(
         "Show progress over several inputs or frames.", None, "--progress/--no-progress"

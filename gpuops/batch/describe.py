@@ -220,6 +220,12 @@ def figures(s: Statistics) -> dict[str, Any]:
     }
 
 
+def flat_figures(s: Statistics) -> dict[str, Any]:
+    """Returns statistics by their names, percentiles by their numbers."""
+    values = figures(s)
+    return values | {str(percent): value for percent, value in values.pop("percentiles").items()}
+
+
 def _measured(measured: Measured, histogram: bool) -> dict[str, Any]:
     bins = {"lowest_stop": LOWEST_STOP, "bins_per_stop": BINS_PER_STOP}
 
@@ -259,9 +265,7 @@ def table(measured: Measured, name: str = "") -> Iterator[str]:
     sets = list(measured.all.items())
     for first in range(0, len(sets), _BESIDE):
         part = sets[first : first + _BESIDE]
-        numbers = [figures(s) for _, s in part]
-        for values in numbers:
-            values |= {str(percent): value for percent, value in values.pop("percentiles").items()}
+        numbers = [flat_figures(s) for _, s in part]
         rows = [(label, *(_figure(values[key]) for values in numbers)) for key, label in _ROWS.items()]
         yield from (f"  {line}" for line in columns((what, *(title for title, _ in part)), rows))
 

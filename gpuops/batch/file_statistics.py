@@ -120,12 +120,13 @@ def _in_memory(budget: Budget, content: files.Strips) -> int:
 
 
 def _of_picture(gpu: Gpu, content: files.Picture, options: Options) -> Measured:
-    """Measures linear Rec. 709 light, or encoded values if the options say so, and alpha unless it is dropped."""
-    space, alpha = options.space, options.alpha
-    if space == "encoded" and not content.linear:
+    """Measures linear Rec. 709 light, encoded values if the options say so, or data, and alpha unless it is dropped."""
+    space, alpha, data = options.space, options.alpha, content.colour.data
+    if data or (space == "encoded" and not content.linear):
         values = "encoded" if content.colour == SRGB else "stored"
         pixels = content.pixels if alpha or not content.alpha else content.pixels[..., :-1]
-        luminance, each = all_statistics(gpu, pixels, decoding=Decoding(alpha and content.alpha))
+        decoding = Decoding(alpha and content.alpha, scale=1.0 if data else None)
+        luminance, each = all_statistics(gpu, pixels, decoding=decoding)
     else:
         values = "linear"
         image, decoding = readable(gpu, content, linear=True, alpha=alpha)
