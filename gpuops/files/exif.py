@@ -56,7 +56,8 @@ _PREVIEW = ((0x0201, 0x0202), (0x0111, 0x0117))
 #: Tags of directory 0 that describe its storage: how and where samples lie, what colours they are.
 _STORAGE = frozenset(
     (*range(0xFE, 0x10B), 0x0111, *range(0x0115, 0x011D), *range(0x0120, 0x0126), 0x0128, 0x013D,
-     *range(0x0140, 0x014A), *range(0x014C, 0x015C), *range(0x0200, 0x0216), XMP, *range(0x80E3, 0x80E7), 0x8773)
+     *range(0x0140, 0x014A), *range(0x014C, 0x015C), *range(0x0200, 0x0216), XMP, *range(0x80E3, 0x80E7), 0x8773,
+     *range(0xBC00, 0xBD00))  # the last are those of JPEG XR
 )  # fmt: skip
 #: Tags of directory 0 that stay behind: other pictures of what the picture was, or blocks of another kind.
 _LEFT = {

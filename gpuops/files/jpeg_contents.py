@@ -6,10 +6,8 @@ from typing import BinaryIO
 
 from . import jpeg_segments
 from .containers import EXIF, Extras
-from .jpeg_segments import MPF, OF_GAIN_MAP, XMP, without_gain_map
+from .jpeg_segments import ICC_PART, MPF, OF_GAIN_MAP, XMP, without_gain_map
 
-#: How a segment with a part of an ICC profile begins; the part's number, from 1 on, and that of all parts follow.
-_ICC_PART = b"ICC_PROFILE\0"
 #: How a segment that announces a gain map begins (ISO 21496-1).
 _GAIN_MAP = b"urn:iso:std:iso:ts:21496"
 #: The name in XMP of a gain map of Apple's own kind.
@@ -21,7 +19,7 @@ WITH_GAIN_MAP = ("sdr", "hdr")
 _BLOCKS: tuple[tuple[int, bytes, str | None], ...] = (
     (0xE0, b"", None),  # JFIF, and previews
     (0xE1, b"http://ns.adobe.com/xmp/extension/\0", "extended XMP"),
-    (0xE2, _ICC_PART, None),
+    (0xE2, ICC_PART, None),
     (0xE2, MPF, "further pictures (MPF)"),
     (0xE2, _GAIN_MAP, None),
     (0xED, b"Photoshop 3.0\0", "IPTC block"),
@@ -38,8 +36,8 @@ def container(file: BinaryIO) -> Extras:
     file.seek(2)
     for marker, data in jpeg_segments.read(file):
         size = size or jpeg_segments.size(marker, data)
-        if marker == 0xE2 and data.startswith(_ICC_PART):
-            parts.append(data[len(_ICC_PART) :][:2])
+        if marker == 0xE2 and data.startswith(ICC_PART):
+            parts.append(data[len(ICC_PART) :][:2])
         if marker == 0xE2 and data.startswith(_GAIN_MAP):
             announced, has_gain_map = data, True
         if marker == 0xE1 and data.startswith(EXIF) and exif is None:

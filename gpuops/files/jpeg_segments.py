@@ -21,6 +21,8 @@ from .exif import Entry, MalformedError, Structure
 
 #: How a segment with XMP begins.
 XMP = b"http://ns.adobe.com/xap/1.0/\0"
+#: How a segment with a part of an ICC profile begins; the part's number, from 1 on, and that of all parts follow.
+ICC_PART = b"ICC_PROFILE\0"
 #: The most bytes that a segment holds.
 _MOST = 65533
 #: How the segment with the index of the pictures in a file begins (CIPA DC-007, Multi-Picture Format).
@@ -79,6 +81,28 @@ def size(marker: int, data: bytes) -> tuple[int, int] | None:
     """The width and height that a segment tells, if it is that of a frame."""
     height, width = struct.unpack_from(">HH", data, 1) if marker in _FRAMES and len(data) > 5 else (0, 0)
     return (width, height) if width and height else None
+
+
+def look_of(data: bytes) -> tuple[bytes | None, tuple[int, int, int]]:
+    """The ICC profile in a file's bytes, of parts in their order, and the unit and the densities that JFIF tells."""
+    there = segments(data)
+    parts = sorted(
+        block[len(ICC_PART) :] for kind, block in there if kind == 0xE2 and block.startswith(ICC_PART)
+    )
+    jfif = next((block for kind, block in there if kind == _JFIF and block.startswith(b"JFIF\0")), b"")
+    unit, x, y = struct.unpack_from(">BHH", jfif, 7) if len(jfif) >= 12 else (0, 0, 0)
+    return b"".join(part[2:] for part in parts) or None, (unit, x, y)
+
+
+def frame_of(path: str) -> tuple[int, int, int]:
+    """The bits of a sample, the channels, and the pixels of a file's first picture; zeros where it does not say."""
+    with open(path, "rb") as file:
+        file.seek(2)
+        for marker, data in read(file):
+            if marker in _FRAMES and len(data) > 5:
+                height, width = struct.unpack_from(">HH", data, 1)
+                return data[0], data[5], height * width
+    return 0, 0, 0
 
 
 def behind(file: BinaryIO, scan: int) -> list[bytes]:

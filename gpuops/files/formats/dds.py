@@ -6,16 +6,21 @@ Source: Microsoft, Programming Guide for DDS.
 from __future__ import annotations
 
 import struct
+from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 
 from .. import oiio, pillow
 from ..picture import Picture
+from ..read_errors import parsing
 from .bmp import masked
 from .record import Format, LayerId
 
 #: The numbers of formats (DXGI) of half floats in blocks: unsigned and signed BC6H.
 _BC6H = (95, 96)
+#: Those of sRGB in blocks (BC1, BC2, BC3), which Pillow knows by the numbers before, of the same bytes.
+_OF_SRGB = (72, 75, 78)
 #: The bits of a pixel, and its masks, of formats (DXGI) that Pillow does not read: R16, R10G10B10A2, B8G8R8A8 and
 #: B8G8R8X8, plain and of sRGB, B5G6R5, B5G5R5A1 and B4G4R4A4.
 _DXGI = {
@@ -42,6 +47,13 @@ def _read(path: str, layer: LayerId) -> Picture:
         bits, masks = _DXGI[kind]
         height, width = struct.unpack_from("<II", header, 12)
         pixels = masked(path, len(header), (height, width), width * bits // 8, bits, masks)
+    elif kind in _OF_SRGB:
+        import PIL.Image
+
+        data = Path(path).read_bytes()
+        data = data[:128] + struct.pack("<I", kind - 1) + data[132:]
+        with parsing(path), PIL.Image.open(BytesIO(data), formats=("DDS",)) as image:
+            pixels = pillow.samples(image)
     else:
         pixels = pillow.read(path, "DDS")
     return Picture(pixels, alpha=pixels.shape[2] in (2, 4))

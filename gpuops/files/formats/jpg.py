@@ -26,12 +26,16 @@ from ...pixels.primaries import NAMED
 from .. import colours, containers, jpeg_contents, jpeg_segments, oiio, pillow, raster
 from ..drafts import draft_file
 from ..picture import Metadata, Picture
+from ..read_errors import parsing
+from ..samples import full_range
 from ..streams import called
-from ..strips import RowsOf
+from ..strips import COPIES, NeedsWholeFile, RowsOf
 from .record import ALL, SUBSAMPLINGS, Codec, Format, LayerId, Storage
 
 #: The error in dots per inch that the units of other formats cause.
 _ROUNDING = 0.01
+#: The bits of a sample that nearly all files have.
+_USUAL_BITS = 8
 #: The primaries that libultrahdr knows, and their names there.
 _GAMUTS = {"Rec. 709": "BT_709", "Display P3": "DISPLAY_P3", "Rec. 2020": "BT_2100"}
 #: A colour is outside Display P3 if a channel there is below 0 by more than this share of the largest channel.
@@ -48,6 +52,9 @@ def read(path: str, layer: LayerId) -> Picture:
     try:
         return _read(path, layer)
     except FileError:
+        bits, channels, _ = jpeg_segments.frame_of(path)
+        if bits > _USUAL_BITS and channels in (1, 3):
+            return _read_deep(path, bits)
         repair = jpeg_segments.mended(path)
         if repair is None:
             raise
@@ -72,7 +79,27 @@ def _read(path: str, layer: LayerId) -> Picture:
         return page.picture(pillow.read(path, "JPEG") if for_pillow else file.read())
 
 
+def _read_deep(path: str, bits: int) -> Picture:
+    """A picture of 12 bits, or of up to 16 that are stored without loss (ITU-T T.81, annex H), as 16 bits."""
+    import imagecodecs
+
+    extras = containers.read(path, jpeg_contents.container)
+    data = Path(path).read_bytes()
+    with parsing(path):
+        pixels = np.atleast_3d(imagecodecs.jpeg8_decode(data))
+    icc, (unit, x, y) = jpeg_segments.look_of(data)
+    size = (float(x), float(y), _UNITS[unit]) if x and y and unit in _UNITS else None
+    if extras.unused:
+        note(f"{path}: is read without its {', '.join(extras.unused)}")
+    return colours.picture(path, full_range(pixels, bits), icc, extras.exif, extras.xmp, size)
+
+
 def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
+    bits, channels, pixels = jpeg_segments.frame_of(path)
+    if bits > _USUAL_BITS:
+        if 2 * channels * pixels * COPIES <= most:
+            return None
+        raise NeedsWholeFile(f"is a JPEG of {bits} bits", 2 * channels * pixels)
     return raster.by_rows(
         path, lambda file: _opened(path, file, layer, containers.read(path, jpeg_contents.container)), most
     )
