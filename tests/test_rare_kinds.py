@@ -1,4 +1,4 @@
-"""Kinds of JPEG, JPEG XR and DDS that few programs write, beside the arrays that were coded, or another decoder."""
+"""Kinds of JPEG, JPEG XR, DDS and EXR that few programs write, beside what was coded, or another decoder."""
 
 import io
 import struct
@@ -138,3 +138,50 @@ def test_dds_of_srgb_in_blocks(tmp_path, picture, kind, number) -> None:
         result = read(tmp_path / f"{at}.dds")
         np.testing.assert_array_equal(result.pixels, expected[:, :, : result.channels])
         assert not result.linear
+
+
+def of_chroma(luminance: np.ndarray, red: np.ndarray, blue: np.ndarray) -> bytes:
+    """An EXR file of halfs, not compressed, of Y, and of RY and BY at every other pixel (OpenEXR file layout)."""
+    height, width = luminance.shape
+
+    def attribute(name: bytes, kind: bytes, data: bytes) -> bytes:
+        return name + b"\0" + kind + b"\0" + struct.pack("<I", len(data)) + data
+
+    box = struct.pack("<4i", 0, 0, width - 1, height - 1)
+    channels = ((b"BY", 2), (b"RY", 2), (b"Y", 1))
+    listed = (
+        b"".join(name + b"\0" + struct.pack("<iIii", 1, 0, step, step) for name, step in channels) + b"\0"
+    )
+    head = struct.pack("<II", 20000630, 2) + attribute(b"channels", b"chlist", listed)
+    head += attribute(b"compression", b"compression", b"\0") + attribute(b"dataWindow", b"box2i", box)
+    head += attribute(b"displayWindow", b"box2i", box) + attribute(b"lineOrder", b"lineOrder", b"\0")
+    head += attribute(b"pixelAspectRatio", b"float", struct.pack("<f", 1))
+    head += attribute(b"screenWindowCenter", b"v2f", bytes(8)) + attribute(
+        b"screenWindowWidth", b"float", struct.pack("<f", 1)
+    )
+    rows = []
+    for y in range(height):
+        planes = [*([blue[y // 2], red[y // 2]] if y % 2 == 0 else []), luminance[y]]
+        data = b"".join(plane.astype("<f2").tobytes() for plane in planes)
+        rows.append(struct.pack("<iI", y, len(data)) + data)
+    starts = np.cumsum([len(head) + 1 + 8 * height, *map(len, rows[:-1])])
+    return head + b"\0" + starts.astype("<u8").tobytes() + b"".join(rows)
+
+
+def test_exr_of_luminance_and_chroma(clpix, tmp_path) -> None:
+    """The formulas of OpenEXR's technical introduction, of smooth colours, which fewer samples hold as well."""
+    y, x = np.mgrid[0:64, 0:96].astype(float)
+    rgb = np.stack((0.2 + x / 96, 0.3 + y / 64, 0.8 - 0.5 * x / 96), axis=2)
+    luminance = rgb @ (0.2126, 0.7152, 0.0722)
+    red, blue = ((rgb[:, :, k] - luminance) / luminance for k in (0, 2))
+    path = tmp_path / "a.exr"
+    path.write_bytes(of_chroma(luminance, red[::2, ::2], blue[::2, ::2]))
+    result = read(path)
+    assert result.pixels.dtype == np.float16 and result.linear
+    error = np.abs(result.pixels - rgb)
+    assert error.mean() < 1e-3 and error[8:-8, 8:-8].max() < 4e-3
+    run = clpix("flip", path, "--axis", "both", "-o", tmp_path / "b.exr")
+    assert (run.code, run.err) == (0, "")
+    np.testing.assert_array_equal(read(tmp_path / "b.exr").pixels, result.pixels[::-1, ::-1])
+    path.write_bytes(path.read_bytes()[:-900])
+    assert clpix("convert", path, "-o", tmp_path / "c.exr").code == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,10 @@ _DENSEST = 2000
 #: libjpeg's remark on files that decode well. It keeps further ones for itself, also that a file is cut off.
 _BENIGN = "extraneous bytes before marker"
 
+#: OpenImageIO's setting by which it reads EXR, and what it says of files with fewer samples of some channels.
+_CORE, _OF_CHROMA = "openexr:core", "Subsampled channels"
+# Whoever changes that setting.
+_ONE = Lock()
 #: OpenImageIO's name of TIFF's PhotometricInterpretation, and its value for inks.
 PHOTOMETRIC = "tiff:PhotometricInterpretation"
 SEPARATED = 5
@@ -41,6 +46,21 @@ def library() -> Any:
 
     threads.tell(OpenImageIO)
     return OpenImageIO
+
+
+def _with_all_chroma(path: str, config: Any) -> Any:
+    """Opens an EXR file of luminance and chroma (Y, RY, BY) as RGB, by the OpenEXR library's own reader of these.
+
+    The setting is the whole program's: what other threads open meanwhile is read as well, if not as fast.
+    """
+    with _ONE:
+        library().attribute(_CORE, 0)
+        try:
+            opened = library().ImageInput.open(path, config)
+        finally:
+            library().attribute(_CORE, 1)
+    _error(library())
+    return opened
 
 
 class Reader:
@@ -68,8 +88,11 @@ class Reader:
             config.attribute("pnm:bigendian", 0)
             config.attribute("oiio:RawColor", int(self._raw))
             self._input = library().ImageInput.open(self.path, config)
+            error = _error(library()) if self._input is None else ""
+            if _OF_CHROMA in error:
+                self._input = _with_all_chroma(self.path, config)
             if self._input is None:
-                raise self._trouble("opened", _error(library()))
+                raise self._trouble("opened", error)
         if self._input.current_subimage() != index and not self._input.seek_subimage(index, 0):
             _error(self._input)
             raise IndexError(index)
