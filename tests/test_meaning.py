@@ -4,6 +4,7 @@ import json
 import struct
 import zlib
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import PIL.Image
@@ -167,6 +168,8 @@ def labelled(tmp_path_factory):  # type: ignore[no-untyped-def]
         for ending, _ in LABELLED.items():
             colour = named(space)
             fmt = files.format_of(f"x.{ending}")
+            if ending == "heic" and find_spec("pillow_heif") is None:
+                continue
             if files.can_say(fmt, colour, np.dtype(np.uint16), gray=False):
                 pixels = np.round(shades * 65535).astype(np.uint16)
                 files.write(folder / f"{space}.{ending}", Picture(pixels).meant(colour))
@@ -179,6 +182,8 @@ def labelled(tmp_path_factory):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("space", SPACES)
 def test_colours_keep_their_space(clpix, tmp_path, labelled, space, ending) -> None:
     source = labelled / f"{space}.{ending}"
+    if ending == "heic":
+        pytest.importorskip("pillow_heif", reason="needs the extra formats")
     if not source.exists():
         assert (space, ending) in {("adobe-rgb", "avif"), ("adobe-rgb", "heic"), ("adobe-rgb", "jxl")}
         return
