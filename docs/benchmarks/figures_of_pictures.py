@@ -43,6 +43,19 @@ def host_cpu() -> list[str]:
     return markdown(["what", "until then", "not waiting", "beside", "ratio"], map(cells, rows_of("host-cpu")))
 
 
+@table
+def layers_cpu() -> list[str]:
+    rows = {(row["move"], row["program"]): row for row in rows_of("layers-cpu")}
+    body = []
+    for move in dict.fromkeys(move for move, _ in rows):
+        ours, theirs = rows[move, "clpix"], rows[move, "oiiotool"]
+        sizes = f"{ours['mb']:.0f} / {theirs['mb']:.0f}"
+        body.append(
+            [move, f"{ours['ms']:.0f}", f"{theirs['ms']:.0f}", f"{ours['ms'] / theirs['ms']:.2f}", sizes]
+        )
+    return markdown(["move", "clpix ms", "oiiotool ms", "ratio", "MB written"], body)
+
+
 # -- filters ---------------------------------------------------------------------------------------------------
 
 

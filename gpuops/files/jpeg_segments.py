@@ -29,6 +29,8 @@ _MOST = 65533
 MPF = b"MPF\0"
 # The tag of the entries, and the bytes of one: attributes, size, offset, and two numbers of other entries.
 _PICTURES, _PICTURE_SIZE = 0xB002, 16
+# The most pictures that are looked at.
+_MOST_PICTURES = 16
 #: The namespace of statements on a gain map.
 OF_GAIN_MAP = b"http://ns.adobe.com/hdr-gain-map/"
 # The namespace of a list of the pictures that follow in the file.
@@ -147,7 +149,7 @@ def others(file: BinaryIO, at: int, block: bytes) -> list[bytes]:
     pictures = list[bytes]()
     with suppress(MalformedError, KeyError, struct.error):
         structure, entries = _pictures(block)
-        for number in range(1, len(entries.data) // _PICTURE_SIZE):
+        for number in range(1, min(len(entries.data) // _PICTURE_SIZE, _MOST_PICTURES)):
             _, length, offset = struct.unpack_from(
                 structure.order + "3I", entries.data, _PICTURE_SIZE * number
             )

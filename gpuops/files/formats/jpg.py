@@ -40,6 +40,8 @@ _USUAL_BITS = 8
 _GAMUTS = {"Rec. 709": "BT_709", "Display P3": "DISPLAY_P3", "Rec. 2020": "BT_2100"}
 #: A colour is outside Display P3 if a channel there is below 0 by more than this share of the largest channel.
 _VISIBLE = 1e-2
+#: What files of more bits are, which come as a whole.
+_DEEP = "is a JPEG of more than 8 bits"
 #: A length of the most digits that a file's part has.
 _LONGEST = 2**32 - 1
 #: The units of the resolution that JFIF tells.
@@ -95,14 +97,26 @@ def _read_deep(path: str, bits: int) -> Picture:
 
 
 def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
-    bits, channels, pixels = jpeg_segments.frame_of(path)
-    if bits > _USUAL_BITS:
-        if 2 * channels * pixels * COPIES <= most:
+    def opened(file: oiio.Reader) -> _JpegPage:
+        if nbytes := _deep_bytes(path):
+            raise NeedsWholeFile(_DEEP, nbytes)
+        return _opened(path, file, layer, containers.read(path, jpeg_contents.container))
+
+    try:
+        return raster.by_rows(path, opened, most)
+    except FileError:
+        nbytes = _deep_bytes(path)
+        if not nbytes:
+            raise
+        if nbytes * COPIES <= most:
             return None
-        raise NeedsWholeFile(f"is a JPEG of {bits} bits", 2 * channels * pixels)
-    return raster.by_rows(
-        path, lambda file: _opened(path, file, layer, containers.read(path, jpeg_contents.container)), most
-    )
+        raise NeedsWholeFile(_DEEP, nbytes) from None
+
+
+def _deep_bytes(path: str) -> int:
+    """Bytes of a picture of more than 8 bits; 0 of any other."""
+    bits, channels, pixels = jpeg_segments.frame_of(path)
+    return 2 * channels * pixels if bits > _USUAL_BITS and channels in (1, 3) else 0
 
 
 def _opened(path: str, file: oiio.Reader, layer: LayerId, extras: containers.Extras) -> _JpegPage:
@@ -156,7 +170,7 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
     if metadata.gain:
         try:
             own = metadata.gain.file()
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, SyntaxError) as error:
             note(f"{path}: the gain map is damaged, and left out ({error})")
         else:
             metadata = replace(metadata, xmp=metadata.gain.packet(metadata.xmp, len(own)))
