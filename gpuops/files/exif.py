@@ -29,12 +29,8 @@ SIZES = {
 _LARGEST = 1 << 24
 #: The most tags of a directory; more are damage.
 _LONGEST = 4096
-#: The tag of the camera maker's note.
-MAKER_NOTE = 0x927C
-#: The tag ImageDescription.
-DESCRIPTION = 0x010E
-#: The tag Orientation.
-ORIENTATION = 0x0112
+#: The tags of the camera maker's note, of ImageDescription and of Orientation.
+MAKER_NOTE, DESCRIPTION, ORIENTATION = 0x927C, 0x010E, 0x0112
 #: GeoTIFF's tags: scale, tie points, transformation, keys.
 GEOREFERENCES = (33550, 33922, 34264, 34735)
 #: The tag of an XMP packet.
@@ -169,6 +165,13 @@ class Structure:
         (offset,) = struct.unpack(self.order + word, following.ljust(room, b"\0"))
         return Listed(tuple(entries), tuple(unread), offset, start + len(raw))
 
+    def following(self, offset: int) -> int:
+        """Returns the offset of the directory behind one, of which nothing else is read."""
+        head, word, size, room = ("Q", "Q", 8, 8) if self.big else ("H", "I", 2, 4)
+        (count,) = struct.unpack(self.order + head, self._exactly(offset, size))
+        behind = self._exactly(offset + size + (4 + 2 * room) * count, room)
+        return int(struct.unpack(self.order + word, behind)[0])
+
     def led_to(self, *pointers: int) -> Listed:
         """Reads the directory that the tags lead to from directory 0 on; an empty one where a tag is missing."""
         directory = self.directory(self.first)
@@ -234,10 +237,10 @@ def tags_of_page(path: str, page: int) -> dict[int, Entry]:
     """The entries of a TIFF file's directory of a page, without those that could not be read; none of a damaged one."""
     with suppress(MalformedError), open(path, "rb") as file:
         structure = Structure(file)
-        directory = structure.directory(structure.first)
+        offset = structure.first
         for _ in range(page):
-            directory = structure.directory(directory.following)
-        return directory.tags
+            offset = structure.following(offset)
+        return structure.directory(offset).tags
     return {}
 
 

@@ -6,6 +6,7 @@ Sources for what a directory says of samples beyond what the decoder tells: TIFF
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -43,6 +44,8 @@ Tags = Mapping[int, exif.Entry]
 _DATA_TAGS = (33628, 34412, *exif.GEOREFERENCES, 51123)
 _DATA_TEXTS = re.compile(r"ImageJ=|.*<(\w+:)?OME\b", re.DOTALL)
 
+# The file whose pages were counted last, and how many there are.
+_counted: tuple[tuple[str, int, int], int] = ("", 0, 0), 0
 # The tag ExtraSamples.
 _EXTRA_SAMPLES = 338
 # Its values for alpha.
@@ -70,10 +73,21 @@ def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, i
 
 
 def _opened(path: str, file: oiio.Reader, layer: LayerId, extras: containers.Extras) -> _TiffPage:
-    names = tuple(map(str, range(file.count())))
+    names = tuple(map(str, range(_pages_of(path, file))))
     index = raster.number(path, layer, names)
     spec = file.spec(index)
     return _TiffPage(path, extras, file.raw_spec(index) if oiio.is_of_inks(spec) else spec, layer, names)
+
+
+def _pages_of(path: str, file: oiio.Reader) -> int:
+    """The number of pages of a file. OpenImageIO looks at all of them: it is asked once for the pages of one file."""
+    global _counted
+    state = os.stat(path)
+    key = path, state.st_size, state.st_mtime_ns
+    last = _counted
+    if last[0] != key:
+        last = _counted = key, file.count()
+    return last[1]
 
 
 class _TiffPage(raster.Page):
