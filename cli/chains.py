@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import partial
+from typing import Any
 
 import click
 
@@ -37,6 +39,7 @@ def process_chain(shared: Shared, chain: Chain, name: str, *, also_read: Sequenc
     if not shared.output_dither:
         options.refuse("there is no --dither", "output_noise", "output_seed")
     if shared.explain:
+        options.refuse("--explain does nothing", "table")
         _explain(shared, chain)
         return
     also_read = (*also_read, *files_of(chain))
@@ -59,7 +62,11 @@ def _tell(shared: Shared, table: Table | None, job: Job, findings: Sequence[Find
     from .messages import result, say
 
     if table is not None:
-        figures = {name: value for finding in findings or () for name, value in finding.figures.items()}
+        figures: dict[str, Any] = {}
+        times = Counter[str]()
+        for name, value in (pair for finding in findings or () for pair in finding.figures.items()):
+            times[name] += 1
+            figures[name if times[name] == 1 else f"{name}_{times[name]}"] = value
         table.add(*_page_of(shared, job), figures)
     for finding in findings or ():
         text = f"{printable(job.source)}: {finding.text}"
@@ -73,9 +80,8 @@ def _page_of(shared: Shared, job: Job) -> tuple[str, str | None]:
     """Returns the file that a job's picture is of, and the number of the page or frame that it is."""
     from gpuops.files.formats import is_of_video
 
-    name, frame, number = job.source.rpartition(": frame ")
-    if frame and is_of_video(shared.output or ""):
-        return name, number
+    if is_of_video(shared.output or ""):
+        return shared.inputs[0], job.options.layer
     return job.source, job.options.layer if shared.frame_of else None
 
 

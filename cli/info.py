@@ -107,7 +107,7 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
             click.echo("\n".join(map(visible, lines)))
         if as_json:
             click.echo(json_text(listed, 1))
-    if any("error" in one for one in listed):
+    if shared.failed or any("error" in one for one in listed):
         click.get_current_context().exit(FAILURE)
 
 

@@ -207,7 +207,8 @@ class _VideoRun:
                 name = f"{self.source}: frame {number}"
                 if done.notes:
                     said.append((done.notes, (name,)))
-                self.tell(replace(done.job, source=name, target=self.target), done.told)
+                frame = replace(done.job.options, layer=str(number))
+                self.tell(replace(done.job, source=name, target=self.target, options=frame), done.told)
                 with self._phase("encode"):
                     copy.add(files.read(done.job.target).pixels)
         for text in notes.once(said, "frame"):

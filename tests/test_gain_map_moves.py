@@ -198,6 +198,21 @@ def test_stripped_it_keeps_its_look(clpix, tmp_path) -> None:
     near(applied(data)[0], applied(photograph(16, 24, xmp=True))[0])
 
 
+def test_stripped_it_is_turned_with_the_picture(clpix, tmp_path) -> None:
+    """Without its orientation a picture is turned upright, and a crop before that is one of stored pixels."""
+    first, second = halves(photograph(16, 24))
+    exif = b"Exif\0\0MM\0*\0\0\0\x08\0\1" + struct.pack(">HHIHH", 0x0112, 3, 1, 6, 0) + bytes(4)
+    plain = (
+        first[:2] + segment(0xE1, exif) + segment(0xE2, ISO + bytes(4)) + first[first.index(b"\xff\xe0") :]
+    )
+    (tmp_path / "in.jpg").write_bytes(plain + second)
+    words = ("crop", tmp_path / "in.jpg", "--region", "7,5,61,43", "--strip", "--quality", 100)
+    run = clpix(*words, "-o", tmp_path / "out.jpg")
+    assert (run.code, run.err) == (0, "")
+    expected = np.rot90(applied(photograph(16, 24))[0][5:48, 7:68], -1)
+    near(applied((tmp_path / "out.jpg").read_bytes())[0], expected)
+
+
 def apple(codes: np.ndarray, xmp: bytes = b"", note: bytes = b"", more: bytes = b"") -> bytes:
     """A JPEG file as a telephone makes it: a map of its own kind behind the picture, and perhaps another picture."""
     base = jpeg(

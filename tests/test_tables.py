@@ -101,7 +101,38 @@ def test_frames_of_videos(clpix, tmp_path) -> None:
     assert exposures[0] > exposures[1] > exposures[2]
 
 
+def test_figures_of_two_steps_of_a_kind(clpix, tmp_path, stack) -> None:
+    first, again = tmp_path / "first.tif", ("--reference", tmp_path / "first.tif", "--window", "none")
+    words = (
+        "register",
+        tmp_path / "stack.tif",
+        *again,
+        "then",
+        "crop",
+        "--region",
+        "0,0,64,48",
+        "then",
+        "register",
+    )
+    run = clpix(
+        *words, *again, "--frames", "1:2", "-o", tmp_path / "{frame}.tif", "--table", tmp_path / "t.csv"
+    )
+    assert run.code == 0 and first.exists(), run.err
+    (row,) = rows_of(tmp_path / "t.csv")
+    assert (float(row["shift_x"]), float(row["shift_y"])) == (-3, 2)
+    assert abs(float(row["shift_2_x"])) <= 1 and abs(float(row["shift_2_y"])) <= 1
+
+
+def test_an_input_without_frames_fails_and_the_others_are_there(clpix, tmp_path, stack) -> None:
+    (tmp_path / "b.tif").write_bytes(b"II*\0")
+    words = ("info", tmp_path / "b.tif", tmp_path / "stack.tif", "--frames", "all", "--stats")
+    run = clpix(*words, "--table", tmp_path / "t.csv")
+    assert run.code == 1 and run.err.count("b.tif") == 1
+    assert [row["page"] for row in rows_of(tmp_path / "t.csv")] == ["0", "1", "2"]
+
+
 @pytest.mark.parametrize(("words", "said"), [
+    (("tonemap", "a.png", "-o", "b.png", "--table", "t.csv", "--explain"), "--explain does nothing: leave out --table"),
     (("tonemap", "a.png", "-o", "b.png", "--table", "t.txt"), "a table is written as .csv or .jsonl"),
     (("tonemap", "a.png", "-o", "b.png", "--table", "b.csv/c.csv"), "the folder b.csv does not exist"),
     (("tonemap", "a.png", "-o", "b.png", "--table", "a.png"), ""),

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from .. import files
-from ..files.picture import GAIN_MAP
+from ..files.picture import GAIN_MAP_OF_INPUT
 from ..files.streams import to_stream
 from ..params.files import STREAM
 from .output import Output
@@ -41,6 +41,6 @@ def save_rows(
 def _with_metadata(output: Output, attributes: dict[str, Any]) -> dict[str, Any]:
     origin = output.origin
     names = ["EXR header attributes"] * bool(origin.metadata.of_pictures)
-    if names := names + [GAIN_MAP] * bool(origin.metadata.gain):
+    if names := names + [GAIN_MAP_OF_INPUT] * bool(origin.metadata.gain):
         output.note(f"a file of numbers cannot hold the {', '.join(names)}")
     return attributes | {"metadata": origin.kept.to_json(), "associated": origin.associated}

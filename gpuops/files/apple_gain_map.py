@@ -19,7 +19,7 @@ from ..params.moves import Move
 from ..pixels.colour import of_primaries, tidied
 from ..pixels.curves import BT709_CURVE, LINEAR_CURVE, SRGB_CURVE
 from ..pixels.primaries import NAMED
-from . import gain_samples
+from . import gain_samples, jpeg_segments
 from .exif import MalformedError
 from .gain_map import QUALITY, GainMap
 from .gain_numbers import apple_headroom
@@ -27,11 +27,11 @@ from .jpeg_contents import WITH_GAIN_MAP
 from .picture import Picture
 
 #: What Apple calls a gain map.
-NAME = "urn:com:apple:photo:2020:aux:hdrgainmap"
+NAME = jpeg_segments.APPLE_MAP.decode()
 #: What a map's file says of itself.
 _PACKET = (
     '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
-    '<rdf:Description rdf:about="" xmlns:HDRGainMap="http://ns.apple.com/HDRGainMap/1.0/"'
+    '<rdf:Description rdf:about="" xmlns:HDRGainMap="{}"'
     ' xmlns:apdi="http://ns.apple.com/pixeldatainfo/1.0/" apdi:AuxiliaryImageType="{}"'
     ' HDRGainMap:HDRGainMapVersion="131072" HDRGainMap:HDRGainMapHeadroom="{:.6g}"/></rdf:RDF></x:xmpmeta>'
 )
@@ -42,7 +42,9 @@ def light(pixels: NDArray[np.uint8], codes: NDArray[np.uint8], headroom: float) 
     height, width = pixels.shape[:2]
     made, at = np.empty(pixels.shape, np.float16), 0
     decoded = SRGB_CURVE.light(np.arange(256) / 255).astype(np.float32)
-    for rows in gain_samples.by_rows(codes, (width, height), Move.none(width, height), width, height):
+    for rows in gain_samples.by_rows(
+        codes[:, :, :1], (width, height), Move.none(width, height), width, height
+    ):
         own = decoded[pixels[at : at + len(rows)]]
         made[at : (at := at + len(rows))] = own * (1 + (headroom - 1) * BT709_CURVE.light(rows / 255))
     return made
@@ -67,6 +69,7 @@ def beside(path: str, picture: Picture, codes: NDArray[np.uint8], layer: str | i
     if wants_light:
         if (
             picture.pixels.dtype != np.uint8
+            or picture.alpha
             or colour.curves != (SRGB_CURVE,)
             or colour.primaries not in NAMED
         ):
@@ -86,6 +89,9 @@ def _file(codes: NDArray[np.uint8], headroom: float) -> bytes:
     import PIL.Image
 
     stream = BytesIO()
-    options: dict[str, Any] = {"quality": QUALITY, "xmp": _PACKET.format(NAME, headroom).encode()}
+    options: dict[str, Any] = {
+        "quality": QUALITY,
+        "xmp": _PACKET.format(jpeg_segments.OF_APPLE.decode(), NAME, headroom).encode(),
+    }
     PIL.Image.fromarray(codes[:, :, 0]).save(stream, "JPEG", **options)
     return stream.getvalue()

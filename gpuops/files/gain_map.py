@@ -18,9 +18,7 @@ from ..params.moves import Move
 from . import gain_numbers, gain_samples, jpeg_segments
 
 #: How a segment with a map's numbers begins, and one that announces the map in the picture's file.
-ISO = b"urn:iso:std:iso:ts:21496:-1\0"
-#: What Apple calls such a picture.
-_APPLE = b"urn:com:apple:photo:2020:aux:hdrgainmap"
+ISO = jpeg_segments.ISO + b":-1\0"
 #: The quality of a map that is made anew.
 QUALITY = 95
 # The most pixels of a map for each pixel of its picture; more is an attack.
@@ -35,9 +33,9 @@ _STATEMENTS = (
     b'<rdf:li rdf:parseType="Resource"><Container:Item Item:Semantic="GainMap" Item:Mime="image/jpeg"'
     b' Item:Length="%d"/></rdf:li></rdf:Seq></Container:Directory></rdf:Description>'
 )
-_SPACE = b"http://ns.apple.com/HDRGainMap/1.0/"
 _STATEMENT_OF_APPLE = (
-    b'<rdf:Description rdf:about="" xmlns:HDRGainMap="%s" HDRGainMap:HDRGainMapVersion="131072"/>' % _SPACE
+    b'<rdf:Description rdf:about="" xmlns:HDRGainMap="%s" HDRGainMap:HDRGainMapVersion="131072"/>'
+    % jpeg_segments.OF_APPLE
 )
 _PACKET = (
     b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
@@ -64,13 +62,19 @@ class GainMap:
     @property
     def kind(self) -> str:
         """By whose rules it is made."""
-        return "Apple" if _APPLE in self.xmp else "ISO 21496-1" if self._numbers else "Ultra HDR"
+        return (
+            "Apple"
+            if jpeg_segments.APPLE_MAP in self.xmp
+            else "ISO 21496-1"
+            if self._numbers
+            else "Ultra HDR"
+        )
 
     @property
     def dimensions(self) -> tuple[int, int]:
         """Its width and height."""
-        sizes = (jpeg_segments.size(*one) for one in jpeg_segments.segments(self.data))
-        return next(filter(None, sizes), (0, 0))
+        samples = jpeg_segments.samples(jpeg_segments.segments(self.data))
+        return samples.width, samples.height
 
     def __str__(self) -> str:
         width, height = self.dimensions
@@ -153,7 +157,7 @@ class GainMap:
         """Returns the picture's XMP, which tells of a map of so many bytes if the map itself says what it is in XMP."""
         if jpeg_segments.OF_GAIN_MAP in self.xmp:
             said = _STATEMENTS % length
-        elif self.kind == "Apple" and _SPACE not in (xmp or b""):
+        elif self.kind == "Apple" and jpeg_segments.OF_APPLE not in (xmp or b""):
             said = _STATEMENT_OF_APPLE
         else:
             return xmp
@@ -180,7 +184,7 @@ def of_jpeg(
     """
     for data in pictures:
         one = GainMap(data, size, announced)
-        if one._numbers or jpeg_segments.OF_GAIN_MAP in one.xmp or _APPLE in one.xmp:
+        if one._numbers or jpeg_segments.OF_GAIN_MAP in one.xmp or jpeg_segments.APPLE_MAP in one.xmp:
             return replace(
                 one, headroom=gain_numbers.stops(one.kind, one._numbers, one.xmp, xmp or b"", block)
             )

@@ -6,12 +6,8 @@ from typing import BinaryIO
 
 from . import jpeg_segments
 from .containers import EXIF, Extras
-from .jpeg_segments import ICC_PART, MPF, OF_GAIN_MAP, XMP, without_gain_map
+from .jpeg_segments import ICC_PART, ISO, MPF, OF_APPLE, OF_GAIN_MAP, XMP, without_gain_map
 
-#: How a segment that announces a gain map begins (ISO 21496-1).
-_GAIN_MAP = b"urn:iso:std:iso:ts:21496"
-#: The name in XMP of a gain map of Apple's own kind.
-_OF_APPLE = b"http://ns.apple.com/HDRGainMap/"
 #: The names of a file's pictures if it has a gain map: as it is, and with the gain map applied.
 WITH_GAIN_MAP = ("sdr", "hdr")
 #: The marker and the beginning of segments that are not kept, and their contents, None where these only
@@ -21,7 +17,7 @@ _BLOCKS: tuple[tuple[int, bytes, str | None], ...] = (
     (0xE1, b"http://ns.adobe.com/xmp/extension/\0", "extended XMP"),
     (0xE2, ICC_PART, None),
     (0xE2, MPF, "further pictures (MPF)"),
-    (0xE2, _GAIN_MAP, None),
+    (0xE2, ISO, None),
     (0xED, b"Photoshop 3.0\0", "IPTC block"),
     (0xEE, b"Adobe", None),
     (0xFE, b"", "comment"),
@@ -29,16 +25,15 @@ _BLOCKS: tuple[tuple[int, bytes, str | None], ...] = (
 
 
 def container(file: BinaryIO) -> Extras:
-    exif = xmp = size = None
+    exif = xmp = None
     announced, has_gain_map = b"", False
     unused, index = list[str | None](), (0, b"")
     parts: list[bytes] = []  # of an ICC profile: its number, and that of all
     file.seek(2)
     for marker, data in jpeg_segments.read(file):
-        size = size or jpeg_segments.size(marker, data)
         if marker == 0xE2 and data.startswith(ICC_PART):
             parts.append(data[len(ICC_PART) :][:2])
-        if marker == 0xE2 and data.startswith(_GAIN_MAP):
+        if marker == 0xE2 and data.startswith(ISO):
             announced, has_gain_map = data, True
         if marker == 0xE1 and data.startswith(EXIF) and exif is None:
             exif = data[len(EXIF) :]
@@ -50,13 +45,16 @@ def container(file: BinaryIO) -> Extras:
                 index = file.tell() - len(data), data
             unused += names or [f"block APP{marker - 0xE0}"]
     end, packet = file.tell(), xmp or b""
-    of_apple, gain = _OF_APPLE in packet, None
+    of_apple, gain = OF_APPLE in packet, None
     has_gain_map |= OF_GAIN_MAP in packet
     if has_gain_map or of_apple:
         from .gain_map import of_jpeg
 
         others = jpeg_segments.others(file, *index) or jpeg_segments.behind(file, end)
-        gain = of_jpeg(others, size, announced, exif, packet) if size else None
+        file.seek(2)
+        own = jpeg_segments.samples(jpeg_segments.read(file))
+        size = own.width, own.height
+        gain = of_jpeg(others, size, announced, exif, packet) if all(size) else None
         if gain is None:
             unused.append("gain map, which is missing or damaged")
         elif len(others) == 1 and index[0]:

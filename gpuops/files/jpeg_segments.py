@@ -9,12 +9,12 @@ from __future__ import annotations
 import mmap
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from .containers import EXIF, LONGEST
 from .exif import Entry, MalformedError, Structure
@@ -31,6 +31,10 @@ MPF = b"MPF\0"
 _PICTURES, _PICTURE_SIZE = 0xB002, 16
 # The most pictures that are looked at.
 _MOST_PICTURES = 16
+#: How a segment on a gain map begins (ISO 21496-1).
+ISO = b"urn:iso:std:iso:ts:21496"
+#: The namespace in XMP of Apple's own kind of gain map, and what Apple calls the map.
+OF_APPLE, APPLE_MAP = b"http://ns.apple.com/HDRGainMap/1.0/", b"urn:com:apple:photo:2020:aux:hdrgainmap"
 #: The namespace of statements on a gain map.
 OF_GAIN_MAP = b"http://ns.adobe.com/hdr-gain-map/"
 # The namespace of a list of the pictures that follow in the file.
@@ -79,10 +83,21 @@ def xmp_of(data: bytes) -> bytes:
     return next((block[len(XMP) :] for _, block in segments(data) if block.startswith(XMP)), b"")
 
 
-def size(marker: int, data: bytes) -> tuple[int, int] | None:
-    """The width and height that a segment tells, if it is that of a frame."""
-    height, width = struct.unpack_from(">HH", data, 1) if marker in _FRAMES and len(data) > 5 else (0, 0)
-    return (width, height) if width and height else None
+class Samples(NamedTuple):
+    """The bits of a sample, the height, the width and the channels of a file's picture."""
+
+    bits: int
+    height: int
+    width: int
+    channels: int
+
+
+def samples(segments: Iterable[tuple[int, bytes]]) -> Samples:
+    """What the first segment of a frame says; zeros where none does, or the height comes later."""
+    for marker, data in segments:
+        if marker in _FRAMES and len(data) > 5:
+            return Samples(*struct.unpack_from(">BHHB", data))
+    return Samples(0, 0, 0, 0)
 
 
 def look_of(data: bytes) -> tuple[bytes | None, tuple[int, int, int]]:
@@ -96,15 +111,11 @@ def look_of(data: bytes) -> tuple[bytes | None, tuple[int, int, int]]:
     return b"".join(part[2:] for part in parts) or None, (unit, x, y)
 
 
-def frame_of(path: str) -> tuple[int, int, int]:
-    """The bits of a sample, the channels, and the pixels of a file's first picture; zeros where it does not say."""
+def samples_of(path: str) -> Samples:
+    """The same of a file."""
     with open(path, "rb") as file:
         file.seek(2)
-        for marker, data in read(file):
-            if marker in _FRAMES and len(data) > 5:
-                height, width = struct.unpack_from(">HH", data, 1)
-                return data[0], data[5], height * width
-    return 0, 0, 0
+        return samples(read(file))
 
 
 def behind(file: BinaryIO, scan: int) -> list[bytes]:

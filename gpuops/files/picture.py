@@ -40,7 +40,7 @@ CHROMATICITIES = "chromaticities"
 #: An EXR attribute: how many times as wide as high a pixel is.
 _ASPECT = "PixelAspectRatio"
 #: What messages call factors of light, which nothing but a JPEG file keeps.
-GAIN_MAP = "gain map of the input (--layer hdr applies it)"
+GAIN_MAP_OF_INPUT = "gain map of the input (--layer hdr applies it)"
 #: The EXR attributes without which pixels look different.
 _LOOKS = (CHROMATICITIES, _ASPECT, "Orientation")
 

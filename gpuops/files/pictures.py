@@ -22,7 +22,7 @@ from .canvas import Canvas, framed
 from .formats import HEAD, Format, by_extension, format_of, is_of_video, sniff
 from .hdr_light import HdrLight, is_absolute
 from .output import atomic
-from .picture import CHROMATICITIES, GAIN_MAP, Metadata, Picture, Pixels, unread
+from .picture import CHROMATICITIES, GAIN_MAP_OF_INPUT, Metadata, Picture, Pixels, unread
 from .read_errors import beginning, reading
 from .samples import coloured, within
 from .streams import called, from_stream, to_stream, with_text_name
@@ -38,7 +38,7 @@ _NAMES = {
     "resolution": "resolution",
     "spacing": "spacing of pixels",
     "light": "light",
-    "gain": GAIN_MAP,
+    "gain": GAIN_MAP_OF_INPUT,
     "texts": "texts",
 }
 

@@ -5,6 +5,7 @@ Decoders turn the picture by properties of its own, so EXIF's orientation is alw
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -47,7 +48,9 @@ def _read(path: str, layer: LayerId) -> Picture:
             maps = (
                 image.info.get("aux", {}).get(apple_gain_map.NAME, ()) if index == file.primary_index else ()
             )
-            codes = np.atleast_3d(np.asarray(image.get_aux_image(maps[0]))) if maps else None
+            codes = None
+            with suppress(Exception):  # the picture is there, whatever is wrong with its map
+                codes = np.atleast_3d(np.asarray(image.get_aux_image(maps[0]))) if maps else None
     except FileError:
         if not header.codec:
             raise
@@ -56,7 +59,7 @@ def _read(path: str, layer: LayerId) -> Picture:
     info = dict(image.info)
     samples = samples if samples.ndim == 3 else samples[:, :, None]
     pixels = full_range(samples, int(info["bit_depth"]))
-    if codes is None:
+    if codes is None or codes.dtype != np.uint8:
         if layer in WITH_GAIN_MAP:
             raise FileError(f"{path}: has no layer {layer!r}: it has no gain map of Apple's kind")
         return described(path, pixels, header, info, turned=True)

@@ -54,9 +54,8 @@ def read(path: str, layer: LayerId) -> Picture:
     try:
         return _read(path, layer)
     except FileError:
-        bits, channels, _ = jpeg_segments.frame_of(path)
-        if bits > _USUAL_BITS and channels in (1, 3):
-            return _read_deep(path, bits)
+        if _deep_bytes(path):
+            return _read_deep(path)
         repair = jpeg_segments.mended(path)
         if repair is None:
             raise
@@ -81,7 +80,7 @@ def _read(path: str, layer: LayerId) -> Picture:
         return page.picture(pillow.read(path, "JPEG") if for_pillow else file.read())
 
 
-def _read_deep(path: str, bits: int) -> Picture:
+def _read_deep(path: str) -> Picture:
     """A picture of 12 bits, or of up to 16 that are stored without loss (ITU-T T.81, annex H), as 16 bits."""
     import imagecodecs
 
@@ -93,7 +92,9 @@ def _read_deep(path: str, bits: int) -> Picture:
     size = (float(x), float(y), _UNITS[unit]) if x and y and unit in _UNITS else None
     if extras.unused:
         note(f"{path}: is read without its {', '.join(extras.unused)}")
-    return colours.picture(path, full_range(pixels, bits), icc, extras.exif, extras.xmp, size)
+    return colours.picture(
+        path, full_range(pixels, jpeg_segments.samples_of(path).bits), icc, extras.exif, extras.xmp, size
+    )
 
 
 def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
@@ -115,8 +116,9 @@ def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, i
 
 def _deep_bytes(path: str) -> int:
     """Bytes of a picture of more than 8 bits; 0 of any other."""
-    bits, channels, pixels = jpeg_segments.frame_of(path)
-    return 2 * channels * pixels if bits > _USUAL_BITS and channels in (1, 3) else 0
+    own = jpeg_segments.samples_of(path)
+    deep = own.bits > _USUAL_BITS and own.channels in (1, 3)
+    return 2 * own.channels * own.height * own.width if deep else 0
 
 
 def _opened(path: str, file: oiio.Reader, layer: LayerId, extras: containers.Extras) -> _JpegPage:
