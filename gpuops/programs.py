@@ -225,7 +225,7 @@ class Programs:
             with suppress(cl.Error):  # written by another version of the driver after all: build anew
                 return cl.Program(gpu.context, [gpu.device], [binary]).build(options), True
         try:
-            program = cl.Program(gpu.context, text).build(options)
+            program = pocl.built(gpu.info.platform, lambda: cl.Program(gpu.context, text).build(options))
         except cl.RuntimeError as error:
             lack = pocl.lack(gpu.info.platform)
             raise DeviceError(lack or _build_failure(gpu.info.name, label, str(error))) from error

@@ -1,6 +1,7 @@
 """The launch function, the kernel cache, the pool and what errors they give."""
 
 import numpy as np
+import pyopencl as cl
 import pytest
 
 from gpuops import DeviceError, Gpu, ParameterError, Report
@@ -164,6 +165,30 @@ def test_a_build_failure_names_the_file_and_the_line(gpu) -> None:
             GeneratedSource("broken", "__kernel void broken(__global float *x) { x[0] = nothing; }"), "broken"
         )
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("failures", [1, 3])
+def test_a_program_that_another_process_removed_is_built_again(gpu, monkeypatch, failures) -> None:
+    """Six processes that built the same programs with PoCL 3.1 at once failed 5 times in 360."""
+    if gpu.info.platform != "Portable Computing Language":
+        pytest.skip("only PoCL's processes remove each other's programs")
+    built, failed = cl.Program.build, []
+
+    def build(program, options):
+        if len(failed) < failures:
+            failed.append(options)
+            raise cl.RuntimeError(
+                "clBuildProgram failed: BUILD_PROGRAM_FAILURE\n\nfailed to build the program"
+            )
+        return built(program, options)
+
+    monkeypatch.setattr(cl.Program, "build", build)
+    source = GeneratedSource("again", "__kernel void again(__global float *x) { x[0] = 1; }")
+    if failures < 3:
+        assert gpu.kernel(source, "again", TIMES=failures)
+    else:
+        with pytest.raises(DeviceError, match="could not build again"):
+            gpu.kernel(source, "again", TIMES=failures)
 
 
 def test_events_are_recorded_with_their_traffic() -> None:

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pyopencl as cl
 
+from gpuops.device import pocl
 from gpuops.device.probe import kernel_file
 from gpuops.device.selection import present
 
@@ -97,7 +98,8 @@ def probe(device: cl.Device) -> dict[str, float | None]:
     context = cl.Context([device])
     queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
     stage("building kernels")
-    program = cl.Program(context, kernel_file().read_text()).build("-cl-std=CL1.2")
+    text = kernel_file().read_text()
+    program = pocl.built(device.platform.name, lambda: cl.Program(context, text).build("-cl-std=CL1.2"))
     stage("running kernels")
     check(queue, program)
     stage("measuring memory")

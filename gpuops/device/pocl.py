@@ -7,8 +7,9 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from gpuops.device import cache
 
@@ -22,6 +23,8 @@ _NO_PROGRAMS = getattr(os, "ST_NOEXEC", 0)
 _WRITTEN = 60
 # The file that PoCL writes whenever it uses a program.
 _USED = "last_accessed"
+
+Program = TypeVar("Program")
 
 
 def tune() -> None:
@@ -91,6 +94,20 @@ def _is_blank(path: str) -> bool:
     """Says whether a file is empty or begins with zeros, as one does that a machine going down had not written."""
     with open(path, "rb", buffering=0) as file:
         return not any(file.read(4))
+
+
+def built(platform: str, build: Callable[[], Program]) -> Program:
+    """Builds a program, with PoCL again where another process that builds the same one removed its file meanwhile.
+
+    PoCL 3.1 replaces a file by removing it first, and fails without a word of its compiler where two remove it at once.
+    """
+    for attempts_left in reversed(range(3 if platform == NAME else 1)):
+        try:
+            return build()
+        except Exception as error:
+            if not attempts_left or "error:" in str(error):
+                raise
+    raise AssertionError("one attempt is made at least")
 
 
 def lack(platform: str) -> str | None:
