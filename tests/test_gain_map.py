@@ -304,7 +304,7 @@ def test_large_ones_are_read_as_a_whole(tmp_path) -> None:
     Path(path).write_bytes(made(xmp=False, gray=False))
     with pytest.raises(NeedsWholeFile, match="is read with its gain map") as caught:
         strips.open_rows(path, "hdr", 3 * 40 * 56 * 3)
-    assert caught.value.nbytes == 40 * 56 * 3 * 2
+    assert caught.value.pixels.nbytes == 40 * 56 * 3 * 2
     assert strips.open_rows(path, "hdr", 3 * 40 * 56 * 3 * 2) is None
 
 

@@ -19,7 +19,7 @@ from ..files.formats.png import Undo, undone_by
 from ..files.streams import INPUT, called, copied
 from ..params.files import STREAM
 from ..profile import Span
-from ..rows.budget import Budget
+from ..rows.budget import Budget, TooLittleMemory
 from ..rows.threads import Pending
 from .options import Options
 
@@ -58,7 +58,7 @@ class Access:
         try:
             return self._opened_rows(budget.nbytes // budget.among, strict=budget.memory is not None)
         except files.NeedsWholeFile as reason:
-            budget.check_whole(reason.nbytes, str(reason))
+            budget.check_whole(reason.pixels.nbytes, str(reason), reason.pixels)
             return None
 
     def _opened_rows(self, most: int, *, strict: bool = False) -> files.Strips | None:
@@ -69,6 +69,19 @@ class Access:
                 return None
             strips = replace(strips, picture=self._meant(strips.picture))
             return strips if path == self.path else self._named(strips, path)
+
+    def refused(self, error: TooLittleMemory, unread: files.Pixels) -> files.Strips:
+        """Returns an input that is read as a whole, and has no room, for work that says what it takes beside.
+
+        Whoever asks for its rows gets the error.
+        """
+        self.budget = replace(self.budget, least=error.needed, reads=error.what)
+
+        def rows(count: int) -> Iterator[files.Pixels]:
+            raise error
+
+        alpha, linear = unread.shape[2] in (2, 4), unread.dtype.kind == "f"
+        return files.Strips(files.Picture(unread, alpha=alpha, linear=linear), rows, held=unread.nbytes)
 
     def whole(self, of_rows: files.Strips, what: str = "this work") -> files.Picture:
         """Returns the whole of a picture that was opened by rows, since ``what`` needs all of it.
@@ -101,7 +114,7 @@ class Access:
                 strips = files.open_rows(self.path, None, budget.memory, strict=True)
                 nbytes = strips.picture.pixels.nbytes if strips is not None and whole else 0
         except files.NeedsWholeFile as reason:
-            budget.check_whole(reason.nbytes, str(reason))
+            budget.check_whole(reason.pixels.nbytes, str(reason))
             return
         except (FileError, OSError):
             return  # it is no picture, or whoever reads it says what is wrong

@@ -229,8 +229,7 @@ def _write_bands(item: Item, strips: Strips, how: FileReading, about: StoredBand
     """Writes the bands of a picture's stored values as numbers; ``whole``: the memory that this takes as a whole."""
     gpu, picture = item.gpu, strips.picture
     row = picture.pixels.nbytes // picture.height
-    held = picture.pixels.nbytes if strips.in_memory else 0
-    rooms = _Rooms(item, about, row, strips.least, held, whole)
+    rooms = _Rooms(item, about, row, strips.least, strips.held, whole)
     with ExitStack() as stack, item.naming():
         pool = stack.enter_context(ThreadPoolExecutor(1))
 

@@ -71,16 +71,22 @@ def paired(
     Raises FileError for files that have no room in the memory, ParameterError for pictures that cannot be compared.
     """
     pictures = [one.picture for one in inputs if one.in_memory]
+
+    def access(path: str, layer: str | None = None) -> Access:
+        return Access(path, Options(layer=layer, memory=budget.memory), among=budget.among)
+
+    mask = None if how.mask is None else access(how.mask).rows()
     if len(pictures) == TOGETHER:
-        known = variances.read(variance, how.layer) if os.path.isfile(variance) else None
-        pair = Pair.of(gpu, pictures[1], pictures[0], how, known)
-        if fits(gpu, pictures, pair.on_bands(thresholds)):
-            return pair
+        if mask is None:
+            known = variances.read(variance, how.layer) if os.path.isfile(variance) else None
+            pair = Pair.of(gpu, pictures[1], pictures[0], how, known)
+            if fits(gpu, pictures, pair.on_bands(thresholds)):
+                return pair
         budget = replace(budget, memory=None)  # they are in memory already
 
     def rows_of(path: str, layer: str | None = None) -> files.Strips:
-        access = Access(path, Options(layer=layer, memory=budget.memory), among=budget.among)
-        strips = access.by_rows() or access.opened()
+        file = access(path, layer)
+        strips = file.by_rows() or file.opened()
         return strips if len(pictures) == TOGETHER else strips.tell()  # it was read, and told, above
 
     reference, result = (one.tell() for one in inputs)
@@ -88,7 +94,8 @@ def paired(
     if "z-test" in (*how.metrics, *thresholds.limits) and os.path.isfile(variance):
         rows = rows_of(variance, how.layer)
         of_variance = variances.of_picture(variance, rows.picture), rows
-    mask = None if how.mask is None else rows_of(how.mask)
+    if how.mask is not None:
+        mask = rows_of(how.mask)
     written = output is not None
     pair = Pair(gpu, how, (reference, result), mask, of_variance, budget, pool, written)
     if output is not None and budget.memory is not None and (why := written_whole([output.format])):
@@ -115,7 +122,9 @@ def _all_opened(
         except TooLittleMemory as error:
             refused.append(error)
     if not refused:
-        return inputs
+        if all(one.in_memory for one in inputs):
+            return inputs
+        return [_by_rows(one, access) for one, access in zip(inputs, accesses, strict=True)]
     whole = least = max(one.needed for one in refused)
     by_rows = None
     for rows in inputs:
@@ -127,6 +136,13 @@ def _all_opened(
             of_both = host_rows(picture, [rows], figures, written=written, more=int(least / budget.whole(1)))
             by_rows = max(least, of_both.fixed_bytes + of_both.unit * of_both.bytes_per_row)
     raise refused[0].budget.refused(whole, by_rows, what=refused[0].what)
+
+
+def _by_rows(file: files.Strips, access: Access) -> files.Strips:
+    """Returns the rows of a file beside one that has no room, so that the memory which is needed does not depend on how
+    much is allowed."""
+    rows = access.by_rows() if file.in_memory else None
+    return file if rows is None else replace(rows, said=())  # which was said when it was read
 
 
 def write_difference(pair: Pair, pool: ThreadPoolExecutor, output: Output, gain: float) -> None:

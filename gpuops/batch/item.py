@@ -20,7 +20,7 @@ from ..pixels import light
 from ..pixels.coding import Decoding, on_device
 from ..pixels.colour import Colour
 from ..pixels.unfilter import undoing
-from ..rows.budget import Budget
+from ..rows.budget import Budget, TooLittleMemory
 from ..space import Space
 from .access import Access
 from .options import Options
@@ -105,9 +105,17 @@ class Item:
         return light.of_host(self.gpu, pixels, how.colour, alpha=how.decoding.alpha)[0]
 
     def opened(self) -> files.Strips:
-        """decode: the picture, of which only rows come if it takes too much memory as a whole."""
+        """decode: the picture, of which only rows come if it takes too much memory as a whole.
+
+        One that has no room, and no rows, is refused once it is read: the work may take more, and says it all at once.
+        """
         with self.gpu.phase("decode"):
-            return self._access.opened(undoing(self.gpu))
+            try:
+                return self._access.opened(undoing(self.gpu))
+            except TooLittleMemory as error:
+                if error.unread is None:
+                    raise
+                return self._access.refused(error, error.unread)
 
     def by_rows(self) -> files.Strips | None:
         """decode: returns the rows of a picture that was opened as a whole, to free that; None if it has none."""

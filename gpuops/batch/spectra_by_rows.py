@@ -210,7 +210,7 @@ def sweeps_over(
         least=strips.least, beside=beside + image.channels - planes, whole=whole,
     )  # fmt: skip
     try:
-        return strips, of(held=image.pixels.nbytes if strips.in_memory else 0)
+        return strips, of(held=strips.held)
     except FileError:
         anew = item.by_rows() if strips.in_memory else None
         if anew is None:

@@ -163,7 +163,7 @@ def by_rows(path: str, name: str, picture: Picture, most: int) -> tuple[Picture,
     with parsing(path), member(path, name) as (_, shape, fortran, kind):
         pass
     if fortran and prod(shape[:-1]) > 1:
-        raise NeedsWholeFile("holds its pixels column by column", picture.pixels.nbytes)
+        raise NeedsWholeFile("holds its pixels column by column", picture.pixels)
 
     def rows(path: str, count: int) -> Iterator[Pixels]:
         with parsing(path), member(path, name) as (file, *_):

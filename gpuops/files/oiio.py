@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import FileError
 from ..process import ahead
 from . import threads
-from .picture import Pixels, filled
+from .picture import Pixels, filled, unread
 from .read_errors import check_plausible, trouble
 
 #: numpy's names of OpenImageIO's sample types.
@@ -193,10 +193,12 @@ def no_spec() -> Any:
     return library().ImageSpec()
 
 
-def nbytes(path: str) -> int:
-    """Bytes of the pixels, as the header of a file says."""
+def unread_in(path: str) -> Pixels:
+    """An array that stands for the pixels, as the header of a file says."""
     with Reader(path) as reader:
-        return int(reader.spec().image_bytes())
+        spec = reader.spec()
+    kind = str(spec.format)
+    return unread((spec.height, spec.width, spec.nchannels), DTYPES.get(kind, kind))
 
 
 # What specs say ------------------------------------------------------------------------------------

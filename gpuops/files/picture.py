@@ -246,9 +246,9 @@ def _colour(value: Mapping[str, Any]) -> Colour | None:
     return colour
 
 
-def unread(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Pixels:
+def unread(shape: tuple[int, ...], dtype: Any = np.uint8) -> Pixels:
     """Returns an array without memory that stands for pixels which are not read yet."""
-    return np.ndarray(shape, dtype, bytes(dtype.itemsize), strides=(0,) * len(shape))
+    return np.ndarray(shape, dtype, bytes(np.dtype(dtype).itemsize), strides=(0,) * len(shape))
 
 
 def filled(array: Pixels, blocks: Iterable[Pixels]) -> Pixels:

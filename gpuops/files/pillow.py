@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import FileError
 from . import colours
-from .picture import Metadata, Picture, Pixels
+from .picture import Metadata, Picture, Pixels, unread
 from .read_errors import check_plausible, chosen, parsing
 from .samples import coloured
 
@@ -24,7 +24,7 @@ LARGE = 1 << 28
 #: The most pixels that a byte of a file can hold, but for codecs that predict whole pictures; those of PNG have 1 bit.
 _DENSEST, _DENSEST_PNG = 2000, 8 * 1032
 #: Bytes of a pixel in Pillow's modes that have other than one for each band: palettes become RGB or RGBA.
-_BYTES = {"P": 4, "PA": 4, "I;16": 2, "I": 4, "F": 4}
+_BANDS = {"P": 4, "PA": 4, "I": 4, "F": 4}
 
 
 def kept(metadata: Metadata) -> dict[str, Any]:
@@ -84,16 +84,17 @@ def count(path: str, kind: str | None) -> int:
         return int(getattr(image, "n_frames", 1))
 
 
-def nbytes(kind: str | None) -> Callable[[str], int]:
-    """Returns what tells the bytes of the pixels in a file; ``kind`` is Pillow's name of the format."""
+def unread_in(kind: str | None) -> Callable[[str], Pixels]:
+    """Returns what gives an array that stands for the pixels of a file; ``kind`` is Pillow's name of the format."""
 
-    def bytes_in(path: str) -> int:
+    def pixels(path: str) -> Pixels:
         with suppress(FileError), opened(path, kind) as image:
-            each = _BYTES.get(image.mode, len(image.getbands()))
-            return int(image.width * image.height * each)
-        return 2 * os.path.getsize(path)  # of uncompressed kinds that Pillow does not know
+            deep = image.mode.startswith("I;16")
+            channels = _BANDS.get(image.mode, len(image.getbands()))
+            return unread((image.height, image.width, channels), np.uint16 if deep else np.uint8)
+        return unread((1, os.path.getsize(path), 2))  # of uncompressed kinds that Pillow does not know
 
-    return bytes_in
+    return pixels
 
 
 def animated(first: Picture, loop: int | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import FileError
 from ..notes import note
 from . import colours, pillow
-from .formats.record import ANY, Format, LayerId, file_size
+from .formats.record import ANY, Format, LayerId, unread_bytes
 from .picture import DTYPES, Picture
 from .read_errors import chosen, parsing
 
@@ -36,7 +36,7 @@ _SPE = ".spe"
 def format_in(path: str) -> Format | None:
     """The format of a file that is read so; None for others."""
     if _is_spe(path):
-        return replace(_OTHER, name="SPE", nbytes=file_size)
+        return replace(_OTHER, name="SPE", unread=unread_bytes)
     with suppress(FileError), pillow.opened(path) as image:
         return replace(_OTHER, name=image.format) if image.format in _FORMATS.split() else None
     return None
@@ -92,5 +92,5 @@ def _spe(path: str) -> Iterator[Any]:
 
 # The names of formats are put in.
 _OTHER = Format(
-    "other", (), ANY, _read, nbytes=pillow.nbytes(None), layered=True, count=_count, needs="imageio",
+    "other", (), ANY, _read, unread=pillow.unread_in(None), layered=True, count=_count, needs="imageio",
 )  # fmt: skip

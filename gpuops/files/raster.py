@@ -56,14 +56,16 @@ class Page:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the samples, as they are given."""
-        return np.dtype(oiio.DTYPES[str(self.spec.format)])
+        kind = str(self.spec.format)
+        return np.dtype(oiio.DTYPES.get(kind, kind))
 
     @property
-    def nbytes(self) -> int:
-        """Bytes of the pixels."""
+    def unread(self) -> Pixels:
+        """Stands for the pixels."""
         spec = self.spec
-        floats = spec.image_pixels() * max(3, spec.nchannels - 1)
-        return int(4 * floats if self.by_profile else spec.image_bytes())
+        if self.by_profile:
+            return unread((spec.height, spec.width, max(3, spec.nchannels - 1)), np.float32)
+        return unread((spec.height, spec.width, spec.nchannels), self.dtype)
 
     @property
     def icc(self) -> bytes | None:
@@ -172,11 +174,11 @@ def by_rows(
             return None
         page = opened(file)
         spec = page.spec
-        if page.nbytes * COPIES <= most:
+        if page.unread.nbytes * COPIES <= most:
             return None
         file.check_plausible(spec)
         if reason := page.obstacle():
-            raise NeedsWholeFile(reason, page.nbytes)
+            raise NeedsWholeFile(reason, page.unread)
         page.check()
         picture, finished = page.described((spec.height, spec.width, spec.nchannels), page.dtype)
 

@@ -29,11 +29,17 @@ RowsOf = Callable[[str, int], Iterator[Pixels]]
 
 
 class NeedsWholeFile(Exception):
-    """A large file has to be read as a whole, of ``nbytes``; the text says what it is: "is interlaced"."""
+    """A large file has to be read as a whole. The text says what it is: "is interlaced".
 
-    def __init__(self, reason: str, nbytes: int) -> None:
+    Attributes
+    ----------
+    pixels : ndarray
+        An array without memory that stands for the picture's pixels.
+    """
+
+    def __init__(self, reason: str, pixels: Pixels) -> None:
         super().__init__(reason)
-        self.nbytes = nbytes
+        self.pixels = pixels
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,8 @@ class Strips:
         What a person should know of how the file is read.
     in_memory : bool
         Whether the picture's pixels are there.
+    held : int
+        Bytes of memory that they take then, or would take once they are asked for.
     """
 
     picture: Picture
@@ -59,11 +67,12 @@ class Strips:
     least: int = 1
     said: tuple[str, ...] = ()
     in_memory: bool = False
+    held: int = 0
 
     @classmethod
     def of(cls, picture: Picture) -> Strips:
         """Returns the rows of a picture that is in memory."""
-        return cls(picture, partial(in_blocks, picture.pixels), in_memory=True)
+        return cls(picture, partial(in_blocks, picture.pixels), in_memory=True, held=picture.pixels.nbytes)
 
     def on(self, frame: Frame, name: str = "a picture") -> Strips:
         """Returns the picture on another data window of its display window. Raises what :class:`Canvas` does."""
@@ -102,9 +111,9 @@ def open_rows(path: str, layer: str | int | None, most: int, *, strict: bool = F
     fmt.check_layer(layer, path)
     if not fmt.read_rows:
         with with_text_name(path) as text:
-            nbytes = fmt.nbytes_in(text)
-        if nbytes is not None and nbytes * COPIES > most:
-            raise NeedsWholeFile(f"{fmt} is read as a whole", nbytes)
+            pixels = fmt.pixels_in(text)
+        if pixels is not None and pixels.nbytes * COPIES > most:
+            raise NeedsWholeFile(f"{fmt} is read as a whole", pixels)
         return None
     said: list[str] = []
     with notes.to(said.append), reading(path), with_text_name(path) as text:

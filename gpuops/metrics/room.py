@@ -102,7 +102,7 @@ def host_rows(
     parts, sizes = [*parts], [one.picture.pixels.nbytes for one in files]
     pixels = -(-(sum(sizes) + more) // picture.height)
     row = _ON_HOST * pixels + _PLACES * picture.width
-    held = more + sum(size for one, size in zip(files, sizes, strict=True) if one.in_memory)
+    held = more + sum(one.held for one in files)
     blocks = _BLOCKS * max(one.least for one in files) * pixels
     fixed = codecs(2 + written) + sum(halos(parts, picture.height)) * row + blocks + held
     return HostRows(fixed, row, min(_unit(parts), picture.height))

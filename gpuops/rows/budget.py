@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ..errors import FileError, are_allowed, byte_count
 from ..files.formats import Format, by_rows
+from ..files.picture import Pixels
 from ..files.strips import COPIES
 from ..process.memory import of_machine
 
@@ -63,11 +64,14 @@ class TooLittleMemory(FileError):
         What needs it, as for :meth:`Budget.refused`.
     needed : float
         The bytes that would do.
+    unread : ndarray, optional
+        Stands for the pixels of an input that is read as a whole, and has no room.
     """
 
     budget: Budget
     what: str
     needed: float
+    unread: Pixels | None
 
 
 @dataclass(frozen=True)
@@ -83,11 +87,16 @@ class Budget:
         done as a whole is not refused.
     among : int
         How many inputs share it.
+    least, reads : float, str
+        The bytes that reading the input takes, in whatever way the job is done, and the beginning of the line that says
+        so, as for :meth:`refused`.
     """
 
     name: str
     memory: int | None = None
     among: int = 1
+    least: float = 0.0
+    reads: str = ""
 
     @property
     def nbytes(self) -> int:
@@ -102,12 +111,14 @@ class Budget:
         """Says whether a way that takes so many bytes is possible."""
         return needed <= self.nbytes
 
-    def check_whole(self, nbytes: float, why: str) -> None:
+    def check_whole(self, nbytes: float, why: str, unread: Pixels | None = None) -> None:
         """Raises FileError if a number was given, and a picture of ``nbytes`` has no room as a whole; ``why`` it has to
-        be whole, such as "rotate needs the whole picture"."""
+        be whole, such as "rotate needs the whole picture"; ``unread``: as for :class:`TooLittleMemory`."""
         if self.memory is not None and not self.has_room(self.whole(nbytes)):
             files = f" for {self.among} files" if self.among > 1 else ""
-            raise self.refused(self.whole(nbytes), what=f"{why}, which takes {{}} of memory{files}")
+            error = self.refused(self.whole(nbytes), what=f"{why}, which takes {{}} of memory{files}")
+            error.unread = unread
+            raise error
 
     def arrays(self, sizes: Iterable[int]) -> int:
         """Returns the bytes that arrays of these sizes, and what is made of them, take as a whole."""
@@ -145,12 +156,14 @@ class Budget:
             The bytes that may lie in a scratch folder, which helps if there is room for those ``beside`` them.
         """
         least = min(way for way in ways if way is not None)
+        if least <= self.least:
+            least, what = self.least, self.reads
         hint = f"raise --memory to {_size(least)}"
-        if scratch and self.has_room(beside):
+        if scratch and self.has_room(max(self.least, beside)):
             hint += f", or give --scratch DIR for {byte_count(scratch, up=True)}"
         needs = what.format(byte_count(least, up=True))
         error = TooLittleMemory(f"{self.name}: {needs}, and {are_allowed(self.nbytes)}{why}: {hint}")
-        error.budget, error.what, error.needed = self, what, least
+        error.budget, error.what, error.needed, error.unread = self, what, least, None
         return error
 
 

@@ -16,7 +16,7 @@ from ...notes import note
 from ...pixels.spaces import is_hdr
 from .. import colours, containers, pillow, threads
 from ..heif import PrimaryItem, described, read_header
-from ..picture import Picture, Pixels
+from ..picture import Picture, Pixels, unread
 from ..read_errors import chosen, parsing
 from ..samples import full_range
 from .record import IN_BOXES, INTEGERS, SUBSAMPLINGS, Codec, CodePoints, Format, LayerId, Storage
@@ -105,14 +105,15 @@ def _write_deep(path: str, picture: Picture, quality: int, sampling: str) -> Non
     Path(path).write_bytes(data)
 
 
-def _nbytes(path: str) -> int:
+def _unread(path: str) -> Pixels:
     with pillow.opened(path, "AVIF") as image:
-        together = 1 if read_header(path).bits <= 8 else 2 * int(image.n_frames)
-        return int(image.width * image.height * len(image.getbands()) * together)
+        few = read_header(path).bits <= 8
+        height = image.height * (1 if few else int(image.n_frames))  # which are decoded together
+        return unread((height, image.width, len(image.getbands())), np.uint8 if few else np.uint16)
 
 
 FORMAT = Format(
-    "AVIF", (".avif",), INTEGERS, _read, _write, nbytes=_nbytes,
+    "AVIF", (".avif",), INTEGERS, _read, _write, unread=_unread,
     sniff=lambda head, _: containers.of_picture(head) == containers.AVIF, channels=(1, 3, 4), holds=IN_BOXES,
     deep_holds=frozenset(), largest=65536, coded=CodePoints(("uint16",)), codec=Codec(90, SUBSAMPLINGS),
     lossy=True, upright=True, layered=True, pillow="AVIF",

@@ -83,6 +83,6 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 
 FORMAT = Format(
-    "BMP", (".bmp", ".dib"), ("uint8",), _read, _write, nbytes=pillow.nbytes("BMP"), magic=(b"BM",),
+    "BMP", (".bmp", ".dib"), ("uint8",), _read, _write, unread=pillow.unread_in("BMP"), magic=(b"BM",),
     channels=(1, 3), holds=frozenset({"resolution"}),
 )  # fmt: skip

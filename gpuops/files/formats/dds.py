@@ -60,5 +60,5 @@ def _read(path: str, layer: LayerId) -> Picture:
 
 
 FORMAT = Format(
-    "DDS", (".dds",), ("uint8", "float16"), _read, nbytes=pillow.nbytes("DDS"), magic=(b"DDS ",),
+    "DDS", (".dds",), ("uint8", "float16"), _read, unread=pillow.unread_in("DDS"), magic=(b"DDS ",),
 )  # fmt: skip

@@ -193,6 +193,6 @@ def _name_the_unused(path: str, header: bytes, order: str, transfer: int) -> Non
 
 
 FORMAT = Format(
-    "DPX", (".dpx",), INTEGERS, _read, _write, nbytes=oiio.nbytes, magic=(b"SDPX", b"XPDS"),
+    "DPX", (".dpx",), INTEGERS, _read, _write, unread=oiio.unread_in, magic=(b"SDPX", b"XPDS"),
     channels=(1, 3, 4), says="light",
 )  # fmt: skip

@@ -46,7 +46,7 @@ def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, i
         if spec.image_bytes(True) * COPIES <= most:
             return None
         if spec.deep:
-            raise NeedsWholeFile("holds deep data", spec.image_bytes(True))
+            raise NeedsWholeFile("holds deep data", unread((1, spec.image_bytes(True), 1)))
         file.check_plausible(spec)
 
     def rows(path: str, count: int) -> Iterator[Pixels]:

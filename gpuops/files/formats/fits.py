@@ -244,9 +244,7 @@ def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, i
     if picture.pixels.nbytes * COPIES <= most:
         return None
     if _is_zipped(path):
-        raise NeedsWholeFile(
-            "is compressed by gzip, and its first rows are the last ones", picture.pixels.nbytes
-        )
+        raise NeedsWholeFile("is compressed by gzip, and its first rows are the last ones", picture.pixels)
 
     def rows(path: str, count: int) -> Iterator[Pixels]:
         with parsing(path):

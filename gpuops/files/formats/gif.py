@@ -100,7 +100,7 @@ def _image(path: str, picture: Picture) -> Any:
 
 
 FORMAT = Format(
-    "GIF", (".gif",), ("uint8",), _read, _write, nbytes=pillow.nbytes("GIF"),
+    "GIF", (".gif",), ("uint8",), _read, _write, unread=pillow.unread_in("GIF"),
     magic=(b"GIF87a", b"GIF89a"), channels=(3, 4), largest=65535, lossy=True, layered=True, pillow="GIF",
     animation=Animation((".gif",), _animated, _image),
 )  # fmt: skip

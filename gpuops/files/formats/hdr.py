@@ -153,6 +153,6 @@ def _in_runs(data: bytes, at: int, length: int) -> tuple[bytearray, int]:
 
 
 FORMAT = Format(
-    "Radiance HDR", (".hdr", ".rgbe"), ("float32",), _read, _write, nbytes=oiio.nbytes,
+    "Radiance HDR", (".hdr", ".rgbe"), ("float32",), _read, _write, unread=oiio.unread_in,
     magic=(b"#?RADIANCE", b"#?RGBE"), channels=(3,), brightest=255 * 2.0**119, lossy=True,
 )  # fmt: skip

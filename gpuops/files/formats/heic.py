@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ...notes import note
 from .. import apple_gain_map, colours, containers, pillow
 from ..heif import GAIN_MAP, described, read_header
 from ..jpeg_contents import WITH_GAIN_MAP
-from ..picture import Picture
+from ..picture import Picture, Pixels, unread
 from ..read_errors import chosen, needed, parsing
 from ..samples import full_range
 from .record import IN_BOXES, INTEGERS, SUBSAMPLINGS, Codec, CodePoints, Format, LayerId, Storage
@@ -88,14 +87,15 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
         image.save(file, **options)
 
 
-def _nbytes(path: str) -> int:
+def _unread(path: str) -> Pixels:
     image = needed("pillow_heif", path, "HEIC").open_heif(path)
     few = image.info["bit_depth"] <= 8 and not image.info.get("aux")  # light is of half floats
-    return int(prod(image.size) * len(image.mode.split(";")[0]) * (1 if few else 2))
+    shape = *reversed(image.size), len(image.mode.split(";")[0])
+    return unread(shape, np.uint8 if few else np.uint16)
 
 
 FORMAT = Format(
-    "HEIC", (".heic", ".heif"), INTEGERS, _read, _write, nbytes=_nbytes,
+    "HEIC", (".heic", ".heif"), INTEGERS, _read, _write, unread=_unread,
     sniff=lambda head, _: containers.of_picture(head) == containers.HEIC, channels=(1, 3, 4), holds=IN_BOXES,
     coded=CodePoints(INTEGERS), codec=Codec(90, SUBSAMPLINGS), lossy=True, upright=True, layered=True,
     needs="pillow-heif",

@@ -9,7 +9,6 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,7 +17,7 @@ import numpy as np
 from ...errors import FileError
 from ...notes import note
 from .. import containers, oiio, pillow, raster
-from ..picture import Picture, Pixels
+from ..picture import Picture, Pixels, unread
 from .record import INTEGERS, Format, LayerId, Storage
 
 # How a codestream begins.
@@ -249,16 +248,16 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
         _define_alpha(path, picture.channels)
 
 
-def _nbytes(path: str) -> int:
+def _unread(path: str) -> Pixels:
     header = _read_header(path)
-    pixels = prod(size - offset for size, offset in zip(header.size, header.offset, strict=True))
-    return pixels * len(header.components) * (1 if header.bits <= 8 else 2)
+    width, height = (size - offset for size, offset in zip(header.size, header.offset, strict=True))
+    return unread((height, width, len(header.components)), np.uint8 if header.bits <= 8 else np.uint16)
 
 
 FORMAT = Format(
     "JPEG 2000",
     (".jp2",),  # a bare codestream (.j2k) has no room for alpha and profile, and is only read
-    INTEGERS, _read, _write, nbytes=_nbytes, magic=(b"\0\0\0\x0cjP  \r\n\x87\n", _CODESTREAM),
+    INTEGERS, _read, _write, unread=_unread, magic=(b"\0\0\0\x0cjP  \r\n\x87\n", _CODESTREAM),
     channels=(1, 3, 4), holds=frozenset({"icc"}),
     least=32,  # as the encoder halves the picture five times
 )  # fmt: skip

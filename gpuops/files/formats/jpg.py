@@ -25,7 +25,7 @@ from ...pixels.curves import LINEAR_CURVE, SRGB_CURVE
 from ...pixels.primaries import NAMED
 from .. import colours, containers, jpeg_contents, jpeg_segments, oiio, pillow, raster
 from ..drafts import draft_file
-from ..picture import Metadata, Picture
+from ..picture import Metadata, Picture, Pixels, unread
 from ..read_errors import parsing
 from ..samples import full_range
 from ..streams import called
@@ -54,7 +54,7 @@ def read(path: str, layer: LayerId) -> Picture:
     try:
         return _read(path, layer)
     except FileError:
-        if _deep_bytes(path):
+        if _deep(path) is not None:
             return _read_deep(path)
         repair = jpeg_segments.mended(path)
         if repair is None:
@@ -99,26 +99,26 @@ def _read_deep(path: str) -> Picture:
 
 def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
     def opened(file: oiio.Reader) -> _JpegPage:
-        if nbytes := _deep_bytes(path):
-            raise NeedsWholeFile(_DEEP, nbytes)
+        if (deep := _deep(path)) is not None:
+            raise NeedsWholeFile(_DEEP, deep)
         return _opened(path, file, layer, containers.read(path, jpeg_contents.container))
 
     try:
         return raster.by_rows(path, opened, most)
     except FileError:
-        nbytes = _deep_bytes(path)
-        if not nbytes:
+        deep = _deep(path)
+        if deep is None:
             raise
-        if nbytes * COPIES <= most:
+        if deep.nbytes * COPIES <= most:
             return None
-        raise NeedsWholeFile(_DEEP, nbytes) from None
+        raise NeedsWholeFile(_DEEP, deep) from None
 
 
-def _deep_bytes(path: str) -> int:
-    """Bytes of a picture of more than 8 bits; 0 of any other."""
+def _deep(path: str) -> Pixels | None:
+    """Stands for the pixels of a picture of more than 8 bits; None for any other."""
     own = jpeg_segments.samples_of(path)
     deep = own.bits > _USUAL_BITS and own.channels in (1, 3)
-    return 2 * own.channels * own.height * own.width if deep else 0
+    return unread((own.height, own.width, own.channels), np.uint16) if deep else None
 
 
 def _opened(path: str, file: oiio.Reader, layer: LayerId, extras: containers.Extras) -> _JpegPage:
@@ -135,9 +135,10 @@ class _JpegPage(raster.Page):
         return 3 if channels >= 3 else 1, -1, False  # a decoder that applies a gain map adds one
 
     @property
-    def nbytes(self) -> int:
-        light = self.spec.image_pixels() * 3 * np.float16().itemsize
-        return int(light if self.index else super().nbytes)
+    def unread(self) -> Pixels:
+        if self.index:
+            return unread((self.spec.height, self.spec.width, 3), np.float16)
+        return super().unread
 
     def obstacle(self) -> str:
         if self.index:

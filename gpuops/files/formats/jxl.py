@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import colours, containers, oiio, raster
 from ..drafts import draft_folder
-from ..picture import Picture
+from ..picture import Picture, Pixels, unread
 from ..streams import called
 from .record import ANY, IN_BOXES, CodePoints, Format, LayerId, Storage
 
@@ -117,8 +117,8 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
                 file.write(struct.pack(">I4s", 8 + len(data), name) + data)
 
 
-def _nbytes(path: str) -> int:
-    """Returns the bytes of RGB. Source: ISO/IEC 18181-1, SizeHeader and ImageMetadata, from the lowest bit on."""
+def _unread(path: str) -> Pixels:
+    """Stands for RGB. Source: ISO/IEC 18181-1, SizeHeader and ImageMetadata, from the lowest bit on."""
     with open(path, "rb") as file:
         if file.read(2) != b"\xff\x0a":
             file.seek(_codestream(file) + 2)
@@ -142,7 +142,7 @@ def _nbytes(path: str) -> int:
     longer = not usual and take(1) and take(6) >> 3  # further fields, of which some have no fixed length
     if not usual and not longer:
         depth = (32, 16, 24, 0)[take(2)] if take(1) else (8, 10, 12, 16)[take(2)]
-    return 3 * width * height * (1 if depth <= 8 else 2 if depth <= 16 else 4)
+    return unread((height, width, 3), f"u{1 if depth <= 8 else 2 if depth <= 16 else 4}")
 
 
 def _codestream(file: BinaryIO) -> int:
@@ -154,7 +154,7 @@ def _codestream(file: BinaryIO) -> int:
 
 
 FORMAT = Format(
-    "JPEG XL", (".jxl",), ANY, read, _write, nbytes=_nbytes, magic=(b"\xff\x0a", b"\0\0\0\x0cJXL \r\n\x87\n"),
+    "JPEG XL", (".jxl",), ANY, read, _write, unread=_unread, magic=(b"\xff\x0a", b"\0\0\0\x0cJXL \r\n\x87\n"),
     channels=(1, 3, 4), holds=IN_BOXES,
     coded=CodePoints(ANY, (1, 9, 11, 12), (1, 8, 13, 16, 17, 18), gray=False),  # others by a profile
     upright=True,

@@ -18,7 +18,7 @@ from ...notes import note
 from .. import colours
 from ..containers import of_tiff
 from ..exif import MalformedError, Structure
-from ..picture import Picture
+from ..picture import Picture, Pixels, unread
 from ..pillow import LARGE
 from ..read_errors import check_plausible, parsing
 from ..samples import straight
@@ -81,13 +81,13 @@ def _read(path: str, layer: LayerId) -> Picture:
     return replace(picture, associated=associated)
 
 
-def _nbytes(path: str) -> int:
+def _unread(path: str) -> Pixels:
     data = Path(path).read_bytes()
     try:
         _, width, height, *_ = _tags(path, data)
     except (MalformedError, KeyError, IndexError, struct.error):
-        return 0
-    return 16 * width * height
+        return unread((0, 0, 4))
+    return unread((height, width, 4), np.float32)
 
 
-FORMAT = Format("JPEG XR", (".jxr", ".wdp", ".hdp"), ANY, _read, nbytes=_nbytes, magic=(_MAGIC,))
+FORMAT = Format("JPEG XR", (".jxr", ".wdp", ".hdp"), ANY, _read, unread=_unread, magic=(_MAGIC,))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..picture import Picture
-from .pnm import magic, read, written
-from .record import INTEGERS, Format, Storage, file_size
+from .pnm import magic, read, unread_in, written
+from .record import INTEGERS, Format, Storage
 
 #: The kinds of tuples, by channels.
 _TUPLES = {1: "GRAYSCALE", 2: "GRAYSCALE_ALPHA", 3: "RGB", 4: "RGB_ALPHA"}
@@ -18,4 +18,4 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
     written(path, f"{head}TUPLTYPE {_TUPLES[depth]}\nENDHDR\n", picture.pixels)
 
 
-FORMAT = Format("PAM", (".pam",), INTEGERS, read, _write, nbytes=file_size, magic=magic(7))
+FORMAT = Format("PAM", (".pam",), INTEGERS, read, _write, unread=unread_in, magic=magic(7))

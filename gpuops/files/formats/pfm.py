@@ -12,20 +12,28 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from ..picture import Picture
+from ..picture import Picture, Pixels, unread
 from ..read_errors import beginning, check_size, stored
-from .record import Format, LayerId, Storage, file_size
+from .record import Format, LayerId, Storage
 
 # The header: the kind of file, width, height, and scale. Its lines may all end as Windows has it.
 _HEADER = re.compile(rb"(PF|Pf)(?=(\r\n)?)\s+(\d+)\s+(\d+)\s+([-+.\deE]+)(?:\2|\s)")
 
 
-def _read(path: str, layer: LayerId) -> Picture:
+def _header(path: str) -> tuple[re.Match[bytes], tuple[int, int, int]]:
+    """The header of a file, and the shape of its pixels."""
     header = _HEADER.match(beginning(path, 256))
     if header is None:
         raise FileError(f"{path}: is damaged: its PFM header is not complete")
-    channels = 3 if header[1] == b"PF" else 1
-    width, height = int(header[3]), int(header[4])
+    return header, (int(header[4]), int(header[3]), 3 if header[1] == b"PF" else 1)
+
+
+def _unread(path: str) -> Pixels:
+    return unread(_header(path)[1], np.float32)
+
+
+def _read(path: str, layer: LayerId) -> Picture:
+    header, (height, width, channels) = _header(path)
     try:
         scale = float(header[5])
     except ValueError:
@@ -52,6 +60,6 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 
 FORMAT = Format(
-    "PFM", (".pfm",), ("float32",), _read, _write, nbytes=file_size,
+    "PFM", (".pfm",), ("float32",), _read, _write, unread=_unread,
     magic=(b"PF\n", b"Pf\n", b"PF\r", b"Pf\r"), channels=(1, 3),
 )  # fmt: skip

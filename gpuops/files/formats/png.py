@@ -21,7 +21,7 @@ import numpy.typing as npt
 from ...errors import FileError
 from ...pixels.spaces import is_hdr
 from .. import colours, containers, hdr_light, oiio, pillow, png, raster
-from ..picture import Picture, Pixels
+from ..picture import Picture, Pixels, unread
 from ..strips import NeedsWholeFile, RowsOf
 from ..texts import TextChunk
 from .record import ALL, INTEGERS, Animation, Codec, CodePoints, Format, LayerId, Levels, Storage
@@ -152,11 +152,11 @@ def read(path: str, layer: LayerId) -> Picture:
         if png.header(path)[2] == 16:
             raise FileError(f"{path}: is an animation of 16 bits, of which only the first picture is read")
         return raster.frame(path, "PNG", layer, extras)
-    if _is_dense(path):
+    if _dense(path) is not None:
         return _PngPage(path, extras, oiio.no_spec(), layer).picture(pillow.read(path, "PNG"))
     with oiio.Reader(path) as file:
         page = _PngPage(path, extras, file.spec(), layer)
-        pixels = inflated(path, page.nbytes)
+        pixels = inflated(path, page.unread.nbytes)
         return page.picture(file.read() if pixels is None else pixels)
 
 
@@ -204,17 +204,17 @@ class _PngPage(raster.Page):
 
 
 def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
-    if pixels := _is_dense(path):
-        raise NeedsWholeFile("has a large palette picture of few bits", 3 * pixels)
+    if (size := _dense(path)) is not None:
+        raise NeedsWholeFile("has a large palette picture of few bits", unread((*size, 3)))
     return raster.by_rows(
         path, lambda file: _PngPage(path, containers.read(path, _container), file.spec(), layer), most
     )
 
 
-def _is_dense(path: str) -> int:
-    """The pixels of a palette and less than 8 bits, if OpenImageIO may take so many for an attack; else 0."""
+def _dense(path: str) -> tuple[int, int] | None:
+    """The height and width of a picture of a palette and few bits, if OpenImageIO may take it for an attack."""
     width, height, bits, kind, _ = png.header(path)
-    return width * height if kind == _PALETTE and bits < 8 and width * height > pillow.LARGE else 0
+    return (height, width) if kind == _PALETTE and bits < 8 and width * height > pillow.LARGE else None
 
 
 def _animated(path: str, first: Picture, loop: int | None, storage: Storage) -> dict[str, Any]:

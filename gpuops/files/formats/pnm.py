@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ... import notes
 from ...errors import FileError
-from ...notes import note
-from ..picture import Picture, Pixels
+from ..picture import Picture, Pixels, unread
 from ..read_errors import beginning, check_size, stored
 from ..samples import coloured, spread
 from .record import INTEGERS, Format, LayerId, Storage
@@ -37,7 +37,7 @@ _TUPLES |= {f"{name}_ALPHA": channels + 1 for name, channels in _TUPLES.items()}
 
 def read(path: str, layer: LayerId) -> Picture:
     head = beginning(path, _LONGEST)
-    width, height, channels, most, start = (_pam_header if head[1:2] == b"7" else _header)(path, head)
+    width, height, channels, most, start = _header_in(path, head)
     check_size(path, width, height)
     if not 1 <= most <= 65535:
         raise FileError(f"{path}: is damaged: its largest value is {most}, not 1 to 65535")
@@ -52,7 +52,7 @@ def read(path: str, layer: LayerId) -> Picture:
         with open(path, "rb") as file:
             file.seek(start + samples.nbytes)
             if re.fullmatch(rb"P[1-7]", file.read(2)):
-                note(f"{path}: is read without the pictures after its first")
+                notes.note(f"{path}: is read without the pictures after its first")
     if head[1:2] == b"4":
         samples = np.unpackbits(samples.reshape(height, -1), axis=1, count=width)
     if samples.max() > most:
@@ -80,8 +80,10 @@ def written(path: str, head: str, pixels: Pixels) -> None:
         np.ascontiguousarray(pixels, pixels.dtype.newbyteorder(">")).tofile(file)
 
 
-def _header(path: str, head: bytes) -> tuple[int, int, int, int, int]:
+def _header_in(path: str, head: bytes) -> tuple[int, int, int, int, int]:
     """Width, height, channels, the largest value and where the pixels begin."""
+    if head[1:2] == b"7":
+        return _pam_header(path, head)
     match = (_BITS if head[1:2] in b"14" else _VALUES).match(head)
     if match is None:
         raise FileError(f"{path}: is damaged: its header is not complete")
@@ -108,7 +110,7 @@ def _pam_header(path: str, head: bytes) -> tuple[int, int, int, int, int]:
             f"{path}: holds {channels} values a pixel ({named or 'of no said kind'}); convert it first"
         )
     if named not in _TUPLES and channels in (2, 4):
-        note(f"{path}: does not say what its channel {channels} is; it is taken as alpha")
+        notes.note(f"{path}: does not say what its channel {channels} is; it is taken as alpha")
     return width, height, channels, most, len(lines) + len(end)
 
 
@@ -129,12 +131,14 @@ def magic(*kinds: int) -> tuple[bytes, ...]:
     return tuple(b"P%d%c" % (kind, after) for kind in kinds for after in b" \t\n\r#")
 
 
-def _nbytes(path: str) -> int:
-    width, height, channels, most, _ = _header(path, beginning(path, _LONGEST))
-    return width * height * channels * (1 if most < 256 else 2)
+def unread_in(path: str) -> Pixels:
+    """An array that stands for the pixels of a file."""
+    with notes.to(lambda _text: None):
+        width, height, channels, most, _ = _header_in(path, beginning(path, _LONGEST))
+    return unread((height, width, channels), np.uint8 if most < 256 else np.uint16)
 
 
 FORMAT = Format(
-    "PNM", (".pnm", ".ppm", ".pgm"), INTEGERS, read, _write, nbytes=_nbytes, magic=magic(1, 2, 3, 4, 5, 6),
+    "PNM", (".pnm", ".ppm", ".pgm"), INTEGERS, read, _write, unread=unread_in, magic=magic(1, 2, 3, 4, 5, 6),
     channels=(1, 3),
 )  # fmt: skip

@@ -105,6 +105,6 @@ def _say(path: str, further: int, layers: int) -> None:
 
 
 FORMAT = Format(
-    "PSD", (".psd", ".psb"), ("uint8", "uint16", "float32"), _read, nbytes=pillow.nbytes("PSD"),
+    "PSD", (".psd", ".psb"), ("uint8", "uint16", "float32"), _read, unread=pillow.unread_in("PSD"),
     magic=(b"8BPS",),
 )  # fmt: skip

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import FileError
-from ..picture import Picture
+from ..picture import Picture, Pixels, unread
 from ..read_errors import parsing
 from .record import Format, LayerId, Storage
 
 
-def _nbytes(path: str) -> int:
+def _unread(path: str) -> Pixels:
     _, width, height = np.fromfile(path, ">u4", 3).tolist()
-    return int(4 * width * height)
+    return unread((height, width, 4))
 
 
 def _read(path: str, layer: LayerId) -> Picture:
@@ -22,7 +22,9 @@ def _read(path: str, layer: LayerId) -> Picture:
 
     with parsing(path):
         data = Path(path).read_bytes()
-        if not data.endswith(bytes(7) + b"\1") or _nbytes(path) > 4 * 62 * len(data):  # runs of 62 pixels
+        if not data.endswith(bytes(7) + b"\1") or _unread(path).nbytes > 4 * 62 * len(
+            data
+        ):  # runs of 62 pixels
             raise FileError(f"{path}: could not be read: the file is cut off or damaged")
         pixels = np.array(imagecodecs.qoi_decode(data))
     return Picture(pixels, alpha=pixels.shape[2] == 4)
@@ -36,5 +38,5 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 
 FORMAT = Format(
-    "QOI", (".qoi",), ("uint8",), _read, _write, nbytes=_nbytes, magic=(b"qoif",), channels=(3, 4),
+    "QOI", (".qoi",), ("uint8",), _read, _write, unread=_unread, magic=(b"qoif",), channels=(3, 4),
 )  # fmt: skip

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     #: ``(path, picture, method)``: the same, by a compression, but it gives a function that takes the pixels by rows,
     #: from the top on.
     WriteRows = Callable[[str, Picture, "Method | None"], AbstractContextManager[Callable[[Pixels], None]]]
-    #: ``(path)``: bytes of a picture's pixels, as far as the header tells.
-    NBytes = Callable[[str], int | None]
+    #: ``(path)``: an array without memory that stands for a picture's pixels, as far as the header tells.
+    Unread = Callable[[str], Pixels]
     #: ``(path, frames)``: for how many milliseconds each is shown, and how often all are (0: for ever; None: once).
     Timing = Callable[[str, Sequence[int]], tuple[Sequence[float], int | None]]
     #: ``(picture, lost)``: the kinds of metadata that a file has no room for; ``lost`` takes each as a text.
@@ -49,9 +49,11 @@ ALL = frozenset({"icc", "exif", "xmp", "resolution"})
 IN_BOXES = ALL - {"resolution"}
 
 
-def file_size(path: str) -> int:
-    """Bytes of a picture of a format whose pixels take as many as its files."""
-    return os.path.getsize(path)
+def unread_bytes(path: str) -> Pixels:
+    """Stands for the pixels of a format that take as many bytes as its files."""
+    from ..picture import unread
+
+    return unread((1, os.path.getsize(path), 1))
 
 
 class Levels(NamedTuple):
@@ -142,7 +144,7 @@ class Format:
         The first one is the usual one.
     dtypes : tuple of str
         The depths of pixels, from narrow to wide.
-    read, write, write_rows, read_rows, nbytes : callable
+    read, write, write_rows, read_rows, unread : callable
         See the types above. A format is written either as a whole or by rows.
     magic : tuple of bytes
         How files begin.
@@ -194,7 +196,7 @@ class Format:
     write_rows: WriteRows | None = None
     read_rows: ReadRows | None = None
     read_all: Callable[[str], Picture] | None = None
-    nbytes: NBytes | None = None
+    unread: Unread | None = None
     magic: tuple[bytes, ...] = ()
     sniff: Callable[[bytes, str], bool] | None = None
     channels: tuple[int, ...] = (1, 2, 3, 4)
@@ -261,10 +263,11 @@ class Format:
             channels -= 1
         return channels if channels in self.channels else channels + 2
 
-    def nbytes_in(self, path: str) -> int | None:
-        """Bytes that a picture takes at least; None where the header does not tell, or is damaged."""
+    def pixels_in(self, path: str) -> Pixels | None:
+        """An array that stands for a picture's pixels, and is no larger; None where the header does not tell, or is
+        damaged."""
         with suppress(Exception):  # the reader of the file will say what is wrong
-            return self.nbytes(path) if self.nbytes else None
+            return self.unread(path) if self.unread else None
         return None
 
     def check_layer(self, layer: LayerId, name: str) -> None:

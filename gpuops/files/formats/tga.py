@@ -39,6 +39,6 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 
 FORMAT = Format(
-    "TGA", (".tga",), ("uint8",), _read, _write, nbytes=oiio.nbytes, sniff=_sniff, unsigned=True,
+    "TGA", (".tga",), ("uint8",), _read, _write, unread=oiio.unread_in, sniff=_sniff, unsigned=True,
     largest=65535,
 )  # fmt: skip

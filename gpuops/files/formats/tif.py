@@ -132,11 +132,6 @@ class _TiffPage(raster.Page):
     def dtype(self) -> np.dtype[Any]:
         return np.dtype(np.float32) if self.are_numbers or self.is_lab else super().dtype
 
-    @property
-    def nbytes(self) -> int:
-        floats = self.are_numbers or self.is_lab
-        return 4 * int(self.spec.image_pixels()) * self.spec.nchannels if floats else super().nbytes
-
     @cached_property
     def rounding(self) -> str:
         """What is said once of numbers that floats do not hold; notes it."""

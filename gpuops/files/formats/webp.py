@@ -62,7 +62,7 @@ def _animated(path: str, first: Picture, loop: int | None, storage: Storage) -> 
 
 
 FORMAT = Format(
-    "WebP", (".webp",), ("uint8",), _read, _write, nbytes=pillow.nbytes("WEBP"),
+    "WebP", (".webp",), ("uint8",), _read, _write, unread=pillow.unread_in("WEBP"),
     sniff=lambda head, _: head.startswith(b"RIFF") and head[8:12] == b"WEBP", channels=(3, 4), holds=IN_BOXES,
     largest=16383,
     codec=Codec(90, ("4:2:0",), {"lossy": None, "lossless": Levels(0, 9, 6)}, Method("lossy")), lossy=True,
