@@ -217,7 +217,7 @@ class Shared:
     )
     compression: str | None = option(
         "PNG: none, deflate:0 … 9; TIFF: none, lzw, deflate, zstd, packbits; EXR: none, rle, zips, zip, piz, "
-        "pxr24, b44, b44a, dwaa, dwab; WebP: lossy, lossless; NPZ: none, deflate.",
+        "pxr24, b44, b44a, dwaa, dwab, htj2k32, htj2k256; WebP: lossy, lossless; NPZ: none, deflate.",
         "NAME[:LEVEL]",
         type=str.lower,
     )

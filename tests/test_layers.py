@@ -6,6 +6,7 @@ import pytest
 from gpuops import files
 
 from .choices import each
+from .test_budget import asked
 
 OpenEXR = pytest.importorskip("OpenEXR")
 oiio = pytest.importorskip("OpenImageIO")
@@ -93,6 +94,42 @@ def test_geometry_moves_all_channels(clpix, tmp_path, rng, parts, move) -> None:
         assert kinds == wanted
         for channel, values in known.items():
             np.testing.assert_array_equal(channels[channel], moved(values), channel)
+
+
+CHAINS = {
+    **{
+        name: " ".join((name.replace("turn", "rotate").replace("half", "resize"), *words[1:]))
+        for name, (words, _) in MOVES.items()
+    },
+    "flip": "flip --axis both",
+    "crop": "crop --region 5,3,20,17 then rotate --angle 180",
+    "grade": "grade --exposure 1 then blur --sigma 1",
+    "resize": "resize --size 51x40 --filter lanczos3",
+    "tilt": "rotate --angle 20 --no-expand",
+    "several": "flip --axis vertical then resize --size 20x33 --filter mitchell "
+    "then rotate --angle 270 then crop --region 2,1,25,10",
+}
+
+
+@pytest.mark.cases(4)
+@each(parts=[1, 2], chain=CHAINS, scratch=[False, True])
+def test_channels_come_by_rows(clpix, tmp_path, monkeypatch, rng, parts, chain, scratch) -> None:
+    """They are what they are as a whole, in little memory, with 16 rows of other channels at a time."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gpuops.rows.budget._CODEC", 10 << 10)
+    written(tmp_path / "in.exr", rng, parts=parts, size=(36, 100))
+    name, *words = CHAINS[chain].split()
+    assert clpix(name, "in.exr", *words, "-o", "whole.exr").err == ""
+    more = ("--scratch", ".") if scratch else ()
+    asked(lambda memory: clpix(name, "in.exr", *words, "-o", "rows.exr", *more, "--memory", memory), 1)
+    for (label, one, kinds), (_, other, _) in zip(read("rows.exr"), read("whole.exr"), strict=True):
+        assert kinds == {name: {**BEAUTY, **MOTION}[name] for name in other}
+        for channel, values in other.items():
+            np.testing.assert_allclose(
+                one[channel], values, rtol=2e-3, atol=1e-3, err_msg=f"{label} {channel}"
+            )
+            if kinds[channel] == UINT or channel in ("Z", "crypto00.R"):
+                np.testing.assert_array_equal(one[channel], values)
 
 
 def test_other_work_leaves_other_channels_alone(clpix, tmp_path, rng) -> None:

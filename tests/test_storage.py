@@ -26,7 +26,7 @@ Pixels = np.ndarray
 #: The sampling factors of brightness, across and down, that the frame header (SOF) has for each subsampling.
 FACTORS = {"4:4:4": (1, 1), "4:2:2": (2, 1), "4:2:0": (2, 2)}
 #: EXR's compressions that keep every half.
-EXACT = ("none", "rle", "zips", "zip", "piz", "pxr24")
+EXACT = ("none", "rle", "zips", "zip", "piz", "pxr24", "htj2k32", "htj2k256")
 
 
 def picture(rng: np.random.Generator, dtype: str, shape: tuple[int, int, int] = (37, 53, 3)) -> Picture:

@@ -64,10 +64,14 @@ class Access:
     def _opened_rows(self, most: int, *, strict: bool = False) -> files.Strips | None:
         """Returns the rows of the input as :func:`gpuops.files.open_rows` does."""
         with self._here() as path:
-            strips = files.open_rows(path, self._layer, most, strict=strict)
+            strips = files.open_rows(path, self._layer, most, strict=strict, layers=self._layers)
             if strips is None:
                 return None
-            strips = replace(strips, picture=self._meant(strips.picture))
+            picture = self._meant(strips.picture)
+            if (rest := picture.metadata.rest) is not None:
+                rest = replace(rest, at_once=self.budget.beside(rest.least))
+                picture = replace(picture, metadata=replace(picture.metadata, rest=rest))
+            strips = replace(strips, picture=picture)
             return strips if path == self.path else self._named(strips, path)
 
     def refused(self, error: TooLittleMemory, unread: files.Pixels) -> files.Strips:
@@ -88,7 +92,9 @@ class Access:
 
         Raises FileError if it takes more memory than was allowed.
         """
-        self.budget.check_whole(of_rows.picture.pixels.nbytes, f"{what} needs the whole picture")
+        rest = of_rows.picture.metadata.rest
+        nbytes = of_rows.picture.pixels.nbytes + (rest.nbytes if rest else 0)
+        self.budget.check_whole(nbytes, f"{what} needs the whole picture")
         return self._whole()
 
     def by_rows(self) -> files.Strips | None:

@@ -17,7 +17,7 @@ import numpy as np
 from .. import files
 from ..errors import DeviceMemoryError, FileError, byte_count
 from ..files import Picture
-from ..rows.budget import BLOCKS, PANELS, Budget, codecs, with_spools, written_whole
+from ..rows.budget import BESIDE, BLOCKS, PANELS, Budget, codecs, with_beside, with_spools, written_whole
 from ..rows.schedule import RowSchedule, Shape, block_bytes, row_bytes
 from ..tiles.memory import MOST_PIXELS, ROUNDED, no_room
 
@@ -65,8 +65,10 @@ def _with_ends(picture: Picture, largest: int, beside: Iterable[float]) -> float
 
 
 def largest_bytes(schedule: RowSchedule, picture: Picture) -> int:
-    """Returns the bytes of the largest picture among the input and all results, as pixels of the input's depth."""
-    return max(map(prod, schedule.shapes)) * picture.pixels.itemsize
+    """Returns the bytes of the largest picture among the input and all results, as pixels of the input's depth, and of
+    the other channels of its file."""
+    rest = picture.metadata.rest
+    return max(map(prod, schedule.shapes)) * picture.pixels.itemsize + (rest.nbytes if rest else 0)
 
 
 def shape_of(picture: Picture, how: FileReading | None = None) -> Shape:
@@ -181,22 +183,36 @@ class MemoryPromise:
         if memory is None:
             return room
         each = BLOCKS * sum(row / row_bytes(shape) for row, shape in self._rows(number))
-        return min(room, int((memory - self._fixed - self._held(number)) / each))
+        return min(room, int(self._free(memory, number) / each))
 
     def _refused(self, needed: int) -> FileError:
         """Returns the error that memory has no room."""
         why = written_whole(goal.output.format for goal in self.goals)
         scratch = sum(kept.held for kept in self.spools)
         beside = self._fixed + max(map(self._least, range(len(self.segments))))
+        beside = with_beside(beside, self._least_beside)
         return self.item.budget.refused(needed, self.as_whole, why=why, scratch=scratch, beside=beside)
 
     @property
     def _fixed(self) -> int:
         """Bytes that are taken all the time, by all files together."""
-        fixed = codecs(1 + len(self.goals))
+        fixed = codecs(1 + len(self.goals) + bool(self._least_beside))
         whole = (goal for goal in self.goals if not goal.output.format.write_rows)
         fixed += 2 * sum(goal.shape[1] * goal.row for goal in whole)
         return fixed + BLOCKS * self.strips.least * self._read
+
+    @property
+    def _least_beside(self) -> int:
+        """Bytes of rows of other channels for which there has to be room; 0 if there are none."""
+        rests = (goal.output.origin.metadata.rest for goal in self.goals if goal.output.format.read_all)
+        rest = self.strips.picture.metadata.rest
+        return rest.least if rest is not None and any(rests) else 0
+
+    def _free(self, memory: int, number: int) -> int:
+        """Returns what a segment has of the memory for its blocks."""
+        least = self._least_beside
+        rests = BESIDE * self.item.budget.beside(least) if least else 0
+        return memory - self._fixed - self._held(number) - rests
 
     @property
     def _read(self) -> int:
@@ -234,7 +250,7 @@ class MemoryPromise:
         gpu, segment, memory = self.item.gpu, self.segments[number], self.item.options.memory
         spectral = segment.filter
         assert spectral is not None
-        nbytes = math.inf if memory is None else (memory - self._fixed - self._held(number)) / PANELS
+        nbytes = math.inf if memory is None else self._free(memory, number) / PANELS
         columns = products.columns_at_once(gpu, segment.result, spectral, nbytes)
         return columns, products.rows_at_once(gpu, segment.result, spectral, nbytes)
 
@@ -246,7 +262,7 @@ class MemoryPromise:
         there = gpu.limits.global_bytes
         if end.slabbed.least > there:
             raise no_room(gpu, f"rows of {end.shape[2]} pixels need", end.slabbed.least)
-        return there if memory is None else min(there, memory - self._fixed - self._held(number))
+        return there if memory is None else min(there, self._free(memory, number))
 
     def _ends(self, number: int) -> tuple[float, float]:
         """Returns what a segment takes on the device for spectra: copies of a block, and bytes all the time."""
@@ -283,4 +299,5 @@ class MemoryPromise:
     def _needed(self, *segments: int) -> int:
         """Returns the bytes of memory in which these segments, one after the other, have room with their spools."""
         held = self._held(segments[0])
-        return self._fixed + max(held + max(map(self._least, segments)), with_spools(held))
+        needed = self._fixed + max(held + max(map(self._least, segments)), with_spools(held))
+        return with_beside(needed, self._least_beside)

@@ -9,9 +9,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from .. import files
 from ..errors import FileError
 from ..files.streams import to_stream
+from ..files.strips import Window
 from ..notes import note
 from ..operation import Move, Params
 from ..ops.write import WriteParams
@@ -105,6 +108,8 @@ class RowWriter:
         self._resources, self._writing = ExitStack(), Writing(pool)
         self._lost = Losses()
         self._first: FilePixels | None = None
+        self._beside: Window | None = None
+        self._row = 0
 
     def __enter__(self) -> RowWriter:
         return self
@@ -112,15 +117,22 @@ class RowWriter:
     def put(self, rows: FilePixels) -> None:
         """Writes the next rows."""
         picture = rows.picture()
+        pixels = picture.pixels
         if self._first is None:
             self._put = self._resources.enter_context(self._open(picture))
             self._resources.push(self._finish)
-            self._first = rows._replace(pixels=picture.pixels[:0])
+            self._first = rows._replace(pixels=pixels[:0])
+            rest = rows.metadata.rest
+            if rest is not None and rest.by_rows and self.output.format.read_all:
+                self._beside = Window(rest.parts[rest.own].blocks(nbytes=rest.at_once))
         self._lost = Losses(
             self._lost.clipped + rows.lost.clipped, self._lost.not_finite + rows.lost.not_finite
         )
+        first, self._row = self._row, self._row + len(pixels)
+        if self._beside is not None:  # here, as a device may move them, which one thread uses
+            pixels = np.concatenate((pixels, self._beside.rows(first, self._row)), axis=2)
         with self.output.gpu.phase("encode"):
-            self._writing.put(lambda: self._put(picture.pixels))
+            self._writing.put(lambda: self._put(pixels))
 
     def _open(self, rows: files.Picture) -> Any:
         output, (_, width, channels) = self.output, rows.pixels.shape

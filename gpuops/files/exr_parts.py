@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..params.moves import Frame
 from . import oiio
 from .layers import ExrPart, Rest
 from .picture import Picture, Pixels, unread
+from .read_errors import reading
 
 #: Header attributes that describe this file's storage and making, not the picture.
 _STORAGE = frozenset({
@@ -145,9 +147,11 @@ def frame_of(spec: Any) -> Frame | None:
 
 def samples_of(file: oiio.Reader, index: int) -> Pixels:
     """Returns all channels of a part, as halfs if all are, else as floats; whole numbers are of no use in it."""
-    return file.read(
-        index=index, dtype="float16" if set(kinds_of(file.spec(index))) == {"half"} else "float32"
-    )
+    return file.read(index=index, dtype=_type_of(kinds_of(file.spec(index))))
+
+
+def _type_of(kinds: Iterable[str]) -> str:
+    return "float16" if {*kinds} == {"half"} else "float32"
 
 
 def kinds_of(spec: Any) -> list[str]:
@@ -157,28 +161,77 @@ def kinds_of(spec: Any) -> list[str]:
 
 def part_of(file: oiio.Reader, index: int, samples: Pixels, without: tuple[str, ...] = ()) -> ExrPart:
     """Returns the channels of a part, of which there are :func:`samples_of`, but for some."""
+    part, places = _described(file, index, without)
+    first, last = (places[0], places[-1] + 1) if places else (0, 0)
+    whole = {k: file.read(index=index, channels=(k, k + 1), dtype="uint32") for k in _whole(part, places)}
+    return replace(part, pixels=_picked(samples[:, :, first:last], places, whole))
+
+
+def rows_of_part(file: oiio.Reader, index: int, without: tuple[str, ...] = ()) -> ExrPart:
+    """Returns the same, but the rows come as they are asked for, from the file anew each time."""
+    part, places = _described(file, index, without)
+    path, high = file.path, file.spec(index).tile_height or 1
+
+    def rows(first: int, end: int, nbytes: int) -> Iterator[Pixels]:
+        if not places:
+            yield part.pixels[first:end]
+            return
+        count, at = max(1, nbytes // part.row), first - first % high
+        channels = (places[0], places[-1] + 1)
+        with oiio.Reader(path) as file, reading(path):
+            blocks = partial(file.blocks, count, index=index, start=at)
+            whole = _whole(part, places)
+            sources = [
+                blocks(channels=channels, dtype=_type_of(part.kinds)),
+                *(blocks(channels=(k, k + 1), dtype="uint32") for k in whole),
+            ]
+            for samples, *numbers in zip(*sources, strict=True):
+                block = _picked(samples, places, dict(zip(whole, numbers, strict=True)))
+                yield block[max(0, first - at) : end - at]
+                at += len(block)
+                if at >= end:
+                    return
+
+    return replace(part, rows=rows)
+
+
+def _described(file: oiio.Reader, index: int, without: tuple[str, ...]) -> tuple[ExrPart, list[int]]:
+    """Returns the channels of a part but for some, without their pixels, and their places in the part."""
     spec = file.spec(index)
     name = spec.get_string_attribute("name") if file.count() > 1 else ""
     kinds = kinds_of(spec)
     places = [k for k, channel in enumerate(spec.channelnames) if channel not in without]
-    first, last = (places[0], places[-1] + 1) if places else (0, 0)
-    together = places == [*range(first, last)]
-    pixels = samples[:, :, first:last] if together else samples[:, :, places]
-    if "uint" in (kinds[k] for k in places):
-        pixels = pixels.astype(np.float64)
-        for at, k in enumerate(places):
-            if kinds[k] == "uint":  # which OpenImageIO would make fractions of
-                pixels[:, :, at] = file.read(index=index, channels=(k, k + 1), dtype="uint32")[:, :, 0]
+    names, own = tuple(spec.channelnames[k] for k in places), tuple(kinds[k] for k in places)
+    dtype = np.float64 if "uint" in own else _type_of(own)
+    pixels = unread((spec.height, spec.width, len(places)), dtype)
     attributes, _ = attributes_of(spec)
-    names = tuple(spec.channelnames[k] for k in places)
-    return ExrPart(name, names, tuple(kinds[k] for k in places), pixels, attributes, frame_of(spec))
+    return ExrPart(name, names, own, pixels, attributes, frame_of(spec)), places
+
+
+def _whole(part: ExrPart, places: list[int]) -> list[int]:
+    """Returns the places of whole numbers, of which OpenImageIO would make fractions."""
+    return [k for k, kind in zip(places, part.kinds, strict=True) if kind == "uint"]
+
+
+def _picked(samples: Pixels, places: list[int], whole: Mapping[int, Pixels]) -> Pixels:
+    """Returns the channels at some places of samples from the first of these on, with their whole numbers."""
+    if places and places != [*range(places[0], places[-1] + 1)]:
+        samples = samples[:, :, [k - places[0] for k in places]]
+    if whole:
+        samples = samples.astype(np.float64)
+        for k, numbers in whole.items():
+            samples[:, :, places.index(k)] = numbers[:, :, 0]
+    return samples
 
 
 @contextmanager
 def all_written(
     path: str, picture: Picture, attributes: dict[str, Any], rest: Rest, stored: Callable[[Picture], Pixels]
 ) -> Iterator[Callable[[Pixels], None]]:
-    """Writes the picture's rows as they come, with the other channels beside them, and the other parts."""
+    """Writes the picture's rows as they come, with the other channels beside them, and the other parts.
+
+    Rows have the other channels of the picture's part behind their own, where those come as they are asked for.
+    """
     names = rest.picture[: picture.channels]
     if len(names) < picture.channels:
         names = attributes["channels"]
@@ -209,18 +262,23 @@ def all_written(
     row = 0
     with oiio.writer(path, parts) as put:
         for before in rest.parts[: rest.own]:
-            put(_samples_of(before, before.pixels))
-        own = rest.parts[rest.own]
+            for pixels in before.blocks(nbytes=rest.at_once):
+                put(_samples_of(before, pixels))
+        own, count = rest.parts[rest.own], picture.channels
 
         def take(pixels: Pixels) -> None:
             nonlocal row
             first, row = row, row + len(pixels)
-            beside = _samples_of(own, own.pixels[first:row])
-            put(np.concatenate((stored(replace(picture, pixels=pixels)), beside), axis=2))
+            beside = pixels[:, :, count:] if rest.by_rows else own.pixels[first:row]
+            of_picture = replace(
+                picture, pixels=pixels[:, :, :count].astype(picture.pixels.dtype, copy=False)
+            )
+            put(np.concatenate((stored(of_picture), _samples_of(own, beside)), axis=2))
 
         yield take
         for behind in rest.parts[rest.own + 1 :]:
-            put(_samples_of(behind, behind.pixels))
+            for pixels in behind.blocks(nbytes=rest.at_once):
+                put(_samples_of(behind, pixels))
     if whole:
         _as_whole_numbers(path, whole)
 

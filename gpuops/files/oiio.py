@@ -130,9 +130,17 @@ class Reader:
         return filled(pixels, self.blocks(_STRIP_ROWS, index=index, channels=channels, dtype=dtype))
 
     def blocks(
-        self, rows: int, *, index: int = 0, channels: tuple[int, int] | None = None, dtype: str | None = None
+        self,
+        rows: int,
+        *,
+        index: int = 0,
+        channels: tuple[int, int] | None = None,
+        dtype: str | None = None,
+        start: int = 0,
     ) -> Iterator[Pixels]:
         """Gives what :meth:`read` returns from the top on, about ``rows`` rows at a time: whole rows of tiles.
+
+        ``start``: the first row, where a row of tiles begins.
 
         Planes that follow each other come at once: compressed strips of them cannot be read piece by piece.
         """
@@ -144,14 +152,15 @@ class Reader:
             rows = spec.height
         elif spec.tile_height:
             rows = -(-rows // spec.tile_height) * spec.tile_height
-        for start in range(spec.y, spec.y + spec.height, rows):
-            stop = min(start + rows, spec.y + spec.height)
+        end = spec.y + spec.height
+        for top in range(spec.y + start, end, rows):
+            stop = min(top + rows, end)
             if spec.tile_height:
                 right = spec.x + spec.width
-                block = self._input.read_tiles(index, 0, spec.x, right, start, stop, 0, 1, first, last, kind)
+                block = self._input.read_tiles(index, 0, spec.x, right, top, stop, 0, 1, first, last, kind)
             else:
-                block = self._input.read_scanlines(start, stop, 0, first, last, kind)
-            yield self._checked(block, stop - start, spec.width)
+                block = self._input.read_scanlines(top, stop, 0, first, last, kind)
+            yield self._checked(block, stop - top, spec.width)
 
     def _has_end(self) -> bool:
         from .jpeg_segments import has_end

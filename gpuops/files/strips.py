@@ -97,8 +97,12 @@ class Strips:
         return self
 
 
-def open_rows(path: str, layer: str | int | None, most: int, *, strict: bool = False) -> Strips | None:
+def open_rows(
+    path: str, layer: str | int | None, most: int, *, strict: bool = False, layers: bool = False
+) -> Strips | None:
     """Opens a picture by rows if it takes more than ``most`` bytes of memory as a whole.
+
+    ``layers``: with all other channels of an EXR file.
 
     Raises NeedsWholeFile if it does, but cannot be read by rows. Unless ``strict``, files that are so small that their
     pixels are hardly more are not asked.
@@ -116,8 +120,9 @@ def open_rows(path: str, layer: str | int | None, most: int, *, strict: bool = F
             raise NeedsWholeFile(f"{fmt} is read as a whole", pixels)
         return None
     said: list[str] = []
+    read_rows = (fmt.read_all_rows if layers and layer is None else None) or fmt.read_rows
     with notes.to(said.append), reading(path), with_text_name(path) as text:
-        opened = fmt.read_rows(text, layer, most)
+        opened = read_rows(text, layer, most)
     if opened is None:
         return None
     picture, rows_of, least = opened

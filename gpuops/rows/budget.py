@@ -22,6 +22,10 @@ _CODEC = 75 << 20
 # Arrays of numbers that are read as a whole, and what is made of them, take this many times their bytes.
 _ARRAYS = 2
 
+#: The share of memory, as 1 / n, that a block of rows of other channels takes, how many of them there are, and the
+#: memory of which it is a share where nobody has given a number.
+_PART, BESIDE, _LARGE = 32, 6, 1 << 33
+
 #: Blocks of rows in memory at a time: one is read, one is worked on, one is written.
 BLOCKS = 3
 #: The same of panels of columns, or of rows of spectra, and a copy of one.
@@ -38,6 +42,15 @@ def codecs(count: int) -> int:
 def with_spools(nbytes: float) -> int:
     """Returns the bytes of memory in which spools of ``nbytes`` leave enough for all else."""
     return math.ceil(nbytes * SHARE / (SHARE - 1))
+
+
+def with_beside(nbytes: float, least: int) -> int:
+    """Returns the bytes of memory in which :meth:`Budget.beside` leaves ``nbytes`` for all else."""
+    return (
+        math.ceil(max(nbytes + BESIDE * least, nbytes * _PART / (_PART - BESIDE)))
+        if least
+        else math.ceil(nbytes)
+    )
 
 
 def usual_memory(there: int | None = None) -> int:
@@ -119,6 +132,10 @@ class Budget:
             error = self.refused(self.whole(nbytes), what=f"{why}, which takes {{}} of memory{files}")
             error.unread = unread
             raise error
+
+    def beside(self, least: int) -> int:
+        """Returns how many bytes of rows of other channels may come at a time, ``least`` at least."""
+        return max(least, min(self.nbytes, self.memory or _LARGE) // _PART)
 
     def arrays(self, sizes: Iterable[int]) -> int:
         """Returns the bytes that arrays of these sizes, and what is made of them, take as a whole."""

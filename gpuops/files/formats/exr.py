@@ -16,11 +16,11 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note, some_of
-from .. import colours, oiio, samples
+from .. import colours, exr_parts, oiio, samples
 from ..colours import StatedColour, of_chromaticities
 from ..exr_numbers import NUMBERS
-from ..exr_parts import Layer, all_written, attributes_of, choose, frame_of, layers_of, part_of, samples_of
-from ..layers import Rest
+from ..exr_parts import Layer
+from ..layers import ExrPart, Rest
 from ..picture import CHROMATICITIES, Picture, Pixels, unread
 from ..strips import COPIES, NeedsWholeFile, RowsOf
 from .record import Codec, Format, LayerId, Levels, Method
@@ -38,59 +38,84 @@ def _read(path: str, layer: LayerId) -> Picture:
     return replace(described(), pixels=pixels)
 
 
-def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
-    """The picture, its rows, and how many come together, if ``most`` bytes are too few for all."""
+def _read_rows(
+    path: str, layer: LayerId, most: int, *, all: bool = False
+) -> tuple[Picture, RowsOf, int] | None:
+    """The picture, its rows, and how many come together, if ``most`` bytes are too few for all.
+
+    ``all``: with all other channels, by rows, too.
+    """
     with oiio.Reader(path) as file:
-        how, finished, described = _opened(path, file, layer)
+        all = all and not any(file.spec(part).deep for part in range(file.count()))
+        how, finished, described = _opened(path, file, layer, all=all)
         spec = file.spec(how["index"])
-        if spec.image_bytes(True) * COPIES <= most:
+        picture, parts = described(), range(file.count()) if all else ()
+        nbytes = max(picture.pixels.nbytes, sum(file.spec(part).image_bytes(True) for part in parts))
+        if nbytes * COPIES <= most:
             return None
+        spec = file.spec(how["index"])
         if spec.deep:
             raise NeedsWholeFile("holds deep data", unread((1, spec.image_bytes(True), 1)))
         file.check_plausible(spec)
+        if all:
+            picture = _with_rest(
+                picture, file, exr_parts.choose(path, exr_parts.layers_of(file), None), exr_parts.rows_of_part
+            )
 
     def rows(path: str, count: int) -> Iterator[Pixels]:
         with oiio.Reader(path) as file:
             yield from map(finished, file.blocks(count, **how))
 
-    return described(), rows, max(1, spec.tile_height)
+    return picture, rows, max(1, spec.tile_height)
+
+
+def _with_rest(
+    picture: Picture,
+    file: oiio.Reader,
+    chosen: Layer,
+    part: Callable[[oiio.Reader, int, tuple[str, ...]], ExrPart],
+) -> Picture:
+    """Returns the picture of a layer with all that ``part`` gives of the file's parts, if there is more."""
+    names = tuple(file.spec(chosen.part).channelnames[index] for index in chosen.picked())
+    parts = tuple(
+        part(file, number, names if number == chosen.part else ()) for number in range(file.count())
+    )
+    if not any(one.names for one in parts):
+        return picture
+    return replace(picture, metadata=replace(picture.metadata, rest=Rest(parts, chosen.part, names)))
 
 
 def _opened(
-    path: str, file: oiio.Reader, wanted: LayerId
+    path: str, file: oiio.Reader, wanted: LayerId, *, all: bool = False
 ) -> tuple[dict[str, Any], Callable[[Pixels], Pixels], Callable[[], Picture]]:
     """Returns how the file is read, a function from what is read to pixels, and one that gives the picture without."""
-    layers = layers_of(file)
-    chosen = choose(path, layers, wanted)
+    layers = exr_parts.layers_of(file)
+    chosen = exr_parts.choose(path, layers, wanted)
     spec = file.spec(chosen.part)
     dtype, first, last, finished = _how_to_read(path, spec, chosen)
     kind = np.dtype(np.float32 if dtype == "uint32" else dtype)
-    described = partial(_described, path, spec, layers, chosen, wanted, kind)
+    described = partial(_described, path, spec, layers, chosen, wanted, kind, all=all)
     return {"index": chosen.part, "channels": (first, last), "dtype": dtype}, finished, described
 
 
 def _read_all(path: str) -> Picture:
     """The picture, and all other channels beside it."""
     with oiio.Reader(path) as file:
-        layers = layers_of(file)
-        chosen = choose(path, layers, None)
-        count = file.count()
-        if any(file.spec(part).deep for part in range(count)):
+        if any(file.spec(part).deep for part in range(file.count())):
             return _read(path, None)
-        how, finished, _ = _opened(path, file, None)
-        spec = file.spec(chosen.part)
-        kind = np.dtype(np.float32 if how["dtype"] == "uint32" else how["dtype"])
-        picture = _described(path, spec, layers, chosen, None, kind, all=True)
-        names = tuple(spec.channelnames[index] for index in chosen.picked())
-        parts = [part_of(file, part, samples_of(file, part)) for part in range(count) if part != chosen.part]
-        own, (first, last) = samples_of(file, chosen.part), how["channels"]
+        how, finished, described = _opened(path, file, None, all=True)
+        picture, chosen = described(), exr_parts.choose(path, exr_parts.layers_of(file), None)
+        own, (first, last) = exr_parts.samples_of(file, chosen.part), how["channels"]
         as_they_are = how["dtype"] != "uint32"
-        pixels = own[:, :, first:last].astype(kind) if as_they_are else file.read(**how)
+        pixels = own[:, :, first:last].astype(picture.pixels.dtype) if as_they_are else file.read(**how)
         picture = replace(picture, pixels=finished(pixels))
-        parts.insert(chosen.part, part_of(file, chosen.part, own, names))
-    if not any(part.names for part in parts):
-        return picture
-    return replace(picture, metadata=replace(picture.metadata, rest=Rest(tuple(parts), chosen.part, names)))
+
+        def part(file: oiio.Reader, number: int, without: tuple[str, ...]) -> ExrPart:
+            return exr_parts.part_of(
+                file, number, own if number == chosen.part else exr_parts.samples_of(file, number), without
+            )
+
+        return _with_rest(picture, file, chosen, part)
 
 
 def _described(
@@ -105,7 +130,7 @@ def _described(
 ) -> Picture:
     """Returns the picture without its pixels; ``wanted``: the layer that somebody has named; ``all``: all are kept."""
     names = tuple(entry.name for entry in layers)
-    attributes, dropped = attributes_of(spec)
+    attributes, dropped = exr_parts.attributes_of(spec)
     stated = _colours(attributes) if len(chosen.picked()) >= 3 and not chosen.is_xyz() else StatedColour()
     if stated.wrong:
         del attributes[CHROMATICITIES]
@@ -117,7 +142,7 @@ def _described(
     _name_the_unused(path, chosen, names if wanted is None and not all else (), dropped, all=all)
     return replace(
         picture,
-        metadata=replace(picture.metadata, attributes=attributes, frame=frame_of(spec)),
+        metadata=replace(picture.metadata, attributes=attributes, frame=exr_parts.frame_of(spec)),
         associated=picture.alpha,
         layer=chosen.name,
         layers=names if len(names) > 1 else (),
@@ -197,7 +222,7 @@ def _write_rows(path: str, picture: Picture, method: Method | None) -> Iterator[
         attributes |= oiio.resolution_attributes(metadata.resolution) | {"PixelAspectRatio": y / x}
     stored = samples.associated if picture.alpha else lambda one: one.pixels
     if metadata.rest is not None:
-        with all_written(path, picture, attributes, metadata.rest, stored) as put:
+        with exr_parts.all_written(path, picture, attributes, metadata.rest, stored) as put:
             yield put
         return
     with oiio.writer(path, [(picture.pixels, attributes)]) as put:
@@ -209,11 +234,12 @@ _ZIP, _DWA = Levels(1, 9, 4), Levels(1, 1000, 45)
 _CODEC = Codec(
     methods={
         "none": None, "rle": None, "zips": _ZIP, "zip": _ZIP, "piz": None, "pxr24": None, "b44": None, "b44a": None,
-        "dwaa": _DWA, "dwab": _DWA,
+        "dwaa": _DWA, "dwab": _DWA, "htj2k32": None, "htj2k256": None,
     }, usual=Method("zip", 1),
 )  # fmt: skip
 FORMAT = Format(
     "EXR", (".exr",), ("float16", "float32"), _read, write_rows=_write_rows, read_rows=_read_rows, read_all=_read_all,
-    magic=(b"\x76\x2f\x31\x01",), holds=frozenset({"resolution", "attributes", "frame"}), says="primaries",
+    read_all_rows=partial(_read_rows, all=True), magic=(b"\x76\x2f\x31\x01",),
+    holds=frozenset({"resolution", "attributes", "frame"}), says="primaries",
     codec=_CODEC, associated=True, layered=True, numbers=NUMBERS,
 )  # fmt: skip

@@ -150,8 +150,8 @@ class Format:
         How files begin.
     sniff : callable, optional
         ``(head, path)``: in place of ``magic``, whether a file is of the format, by its first 64 bytes.
-    read_all : callable, optional
-        ``(path)`` → the picture, with all other channels of the file.
+    read_all, read_all_rows : callable, optional
+        ``(path)`` → the picture, with all other channels of the file; and the same by rows, as ``read_rows``.
     channels : tuple of int
     holds : frozenset of str
         The metadata: of "icc", "exif", "xmp", "resolution", "attributes", "frame", "cards", "spacing". ``deep_holds``:
@@ -196,6 +196,7 @@ class Format:
     write_rows: WriteRows | None = None
     read_rows: ReadRows | None = None
     read_all: Callable[[str], Picture] | None = None
+    read_all_rows: ReadRows | None = None
     unread: Unread | None = None
     magic: tuple[bytes, ...] = ()
     sniff: Callable[[bytes, str], bool] | None = None
