@@ -26,6 +26,16 @@ BEAUTY = {
 MOTION = {"forward.u": FLOAT, "forward.v": FLOAT, "crypto00.R": FLOAT, "mask.Y": HALF}
 
 
+@pytest.fixture(params=["whole", "rows"])
+def way(request, monkeypatch) -> str:
+    """Pictures are read as a whole, or by rows as on a machine with no memory."""
+    if request.param == "rows":
+        monkeypatch.setattr("gpuops.rows.budget.of_machine", lambda: 2)
+        monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
+        monkeypatch.setattr("gpuops.rows.budget._LARGE", 1)
+    return str(request.param)
+
+
 def spec_of(channels: dict[str, str], width: int, height: int, name: str = ""):  # type: ignore[no-untyped-def]
     spec = oiio.ImageSpec(width, height, len(channels), "float")
     spec.channelnames, spec.channelformats = tuple(channels), tuple(map(oiio.TypeDesc, channels.values()))
@@ -81,7 +91,7 @@ MOVES = {
 
 
 @each(parts=[1, 2], move=MOVES)
-def test_geometry_moves_all_channels(clpix, tmp_path, rng, parts, move) -> None:
+def test_geometry_moves_all_channels(clpix, tmp_path, rng, way, parts, move) -> None:
     """Whole numbers up to 2³², too, exactly; names, types and parts stay."""
     before = written(tmp_path / "in.exr", rng, parts=parts)
     (name, *options), moved = MOVES[move]
@@ -132,7 +142,7 @@ def test_channels_come_by_rows(clpix, tmp_path, monkeypatch, rng, parts, chain, 
                 np.testing.assert_array_equal(one[channel], values)
 
 
-def test_other_work_leaves_other_channels_alone(clpix, tmp_path, rng) -> None:
+def test_other_work_leaves_other_channels_alone(clpix, tmp_path, rng, way) -> None:
     (before,) = written(tmp_path / "in.exr", rng)
     chain = ("then", "resize", "--size", "18x14", "--filter", "area", "then", "grade", "--exposure", "1")
     assert clpix("blur", tmp_path / "in.exr", "--sigma", "1", *chain, "-o", tmp_path / "out.exr").err == ""
@@ -145,7 +155,7 @@ def test_other_work_leaves_other_channels_alone(clpix, tmp_path, rng) -> None:
     assert after["R"].mean() == pytest.approx(2 * mean, rel=0.02)
 
 
-def test_tilted_channels(clpix, tmp_path, rng) -> None:
+def test_tilted_channels(clpix, tmp_path, rng, way) -> None:
     (before,) = written(tmp_path / "in.exr", rng)
     assert clpix("rotate", tmp_path / "in.exr", "--angle", "20", "-o", tmp_path / "out.exr").err == ""
     ((_, after, _),) = read(tmp_path / "out.exr")
@@ -155,7 +165,7 @@ def test_tilted_channels(clpix, tmp_path, rng) -> None:
     assert after["diffuse.R"][y, x] != 0 and after["objectId"][0, 0] == 0
 
 
-def test_what_drops_layers_says_so(clpix, tmp_path, rng) -> None:
+def test_what_drops_layers_says_so(clpix, tmp_path, rng, way) -> None:
     written(tmp_path / "in.exr", rng, parts=2)
     flip = ("flip", tmp_path / "in.exr", "--axis", "both")
     run = clpix(*flip, "-o", tmp_path / "out.tif")
@@ -171,11 +181,12 @@ def test_what_drops_layers_says_so(clpix, tmp_path, rng) -> None:
     assert run.code == 0 and len(read(tmp_path / "one.exr")) == 1
 
 
-def test_windows_of_parts(clpix, tmp_path, rng) -> None:
+def test_windows_of_parts(clpix, tmp_path, rng, way) -> None:
     """Each part has its own pixels in the window."""
     specs = [spec_of({"R": HALF, "G": HALF, "B": HALF}, 30, 20, "a"), spec_of({"Z": FLOAT}, 10, 8, "b")]
     arrays = [rng.random((spec.height, spec.width, spec.nchannels)).astype(np.float32) for spec in specs]
     specs[1].x, specs[1].y = 12, 7
+    specs[0].tile_width = specs[0].tile_height = specs[1].tile_width = specs[1].tile_height = 16
     for spec in specs:
         spec.full_x, spec.full_y, spec.full_width, spec.full_height = 0, 0, 30, 20
     out = oiio.ImageOutput.create(str(tmp_path / "in.exr"))

@@ -126,6 +126,7 @@ def _opened(item: Item, chain: Chain) -> Iterator[ChainRows]:
 
     with memory.needing(item.gpu, words, partial(memory.device_bytes, schedule, picture)):
         picture = item.whole(strips, obstacle or "this work")
+        item.output = item.output.of(replace(item.output.origin, metadata=picture.metadata))
         yield ChainRows(item, schedule, Strips.of(picture), how, whole=True)
 
 

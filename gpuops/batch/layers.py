@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from ..files.layers import Blocks, ExrPart, Rest
-from ..files.picture import Pixels, filled, unread
+from ..files.picture import Pixels, unread
 from ..files.strips import Window
 from ..image import Image, Part
 from ..plan import run
@@ -21,7 +21,7 @@ from ..rows.schedule import RowSchedule, block_bytes
 _APART = re.compile(r"(.*\.)?(Z|ZBack|depth.*|.*id|crypto.*)", re.IGNORECASE)
 # What positions may be off by, after some moves.
 _SLACK = 1e-9
-# Planes that are moved at a time.
+# Planes of a whole picture that are moved at a time.
 _TOGETHER = 8
 
 
@@ -46,8 +46,7 @@ def _moved(schedule: RowSchedule, part: ExrPart) -> ExrPart:
     made = replace(part, pixels=unread(shape, part.pixels.dtype), frame=None if frame.usual else frame)
     if part.rows is not None:
         return replace(made, rows=partial(_rows, schedule, part, mixed))
-    pixels = np.empty(shape, part.pixels.dtype)
-    filled(pixels, _rows(schedule, part, mixed, 0, frame.rows, max(1, pixels.nbytes)))
+    (pixels,) = _rows(schedule, part, mixed, 0, frame.rows, frame.rows * max(1, part.row))
     return replace(made, pixels=pixels)
 
 
@@ -63,12 +62,15 @@ def _is_exact(schedule: RowSchedule) -> bool:
 
 def _rows(
     schedule: RowSchedule, part: ExrPart, mixed: list[int], first: int, end: int, nbytes: int
-) -> Iterator[Pixels]:
+) -> Generator[Pixels, None, None]:
     """Gives rows of a moved part: ``mixed`` channels become what a picture would, others the nearest pixel's value."""
     width, count = schedule.result[2], max(1, nbytes // (part.row or 1))
     alone = [k for k in range(len(part.names)) if k not in mixed]
-    groups = [mixed[at : at + _TOGETHER] for at in range(0, len(mixed), _TOGETHER)]
-    worked = [Window(_worked(schedule, part, some, first, end, nbytes)) for some in groups]
+    worked = []
+    together = _TOGETHER if part.rows is None else max(1, len(mixed))
+    for start in range(0, len(mixed), together):
+        some = mixed[start : start + together]
+        worked.append((some, Window(_worked(schedule, part, some, first, end, nbytes))))
     for at in range(first, end, count):
         stop = min(end, at + count)
         if not mixed:
@@ -77,26 +79,25 @@ def _rows(
         rows = np.empty((stop - at, width, len(part.names)), part.pixels.dtype)
         if alone:
             rows[:, :, alone] = _nearest(schedule, part, alone, at, stop, nbytes)
-        for some, window in zip(groups, worked, strict=True):
+        for some, window in worked:
             with np.errstate(over="ignore"):  # beyond what a half holds is infinite
                 rows[:, :, some] = window.rows(at - first, stop - first)
+            if stop == end:
+                window.clear()
         yield rows
 
 
 def _worked(
     schedule: RowSchedule, part: ExrPart, channels: list[int], first: int, end: int, nbytes: int
-) -> Iterator[Pixels]:
+) -> Generator[Pixels, None, None]:
     """Gives rows of some channels, moved as those of a picture."""
     gpu, shape = schedule.gpu, (len(channels), *schedule.shape[1:])
     own = RowSchedule.of(gpu, schedule.plan, shape, schedule.orientation, part.place)
     if part.rows is None:
-        image = _planes(own, part.pixels[:, :, channels])
-        made = run(gpu, own.plan, image)
-        assert isinstance(made, Image)
-        yield np.moveaxis(made.numpy(), 0, -1)[first:end]
+        yield _at_once(own, part.pixels[:, :, channels])[first:end]
         return
 
-    def picked(first: int, end: int, nbytes: int) -> Iterator[Pixels]:
+    def picked(first: int, end: int, nbytes: int) -> Generator[Pixels, None, None]:
         return (block[:, :, channels] for block in part.blocks(first, end, nbytes))
 
     rows: Blocks = picked
@@ -106,6 +107,12 @@ def _worked(
         if segment.end is not None:
             rows = partial(_turned, segment, part, rows)
     yield from rows(first, end, nbytes)
+
+
+def _at_once(schedule: RowSchedule, pixels: Pixels) -> Pixels:
+    made = run(schedule.gpu, schedule.plan, _planes(schedule, pixels))
+    assert isinstance(made, Image)
+    return np.moveaxis(made.numpy(), 0, -1)
 
 
 def _planes(schedule: RowSchedule, pixels: Pixels) -> Image:
@@ -131,7 +138,9 @@ class _Source:
             yield image
 
 
-def _flowing(segment: RowSchedule, rows: Blocks, first: int, end: int, nbytes: int) -> Iterator[Pixels]:
+def _flowing(
+    segment: RowSchedule, rows: Blocks, first: int, end: int, nbytes: int
+) -> Generator[Pixels, None, None]:
     """Gives rows of a segment's result."""
     at_once = min(nbytes, block_bytes(segment.gpu, segment.stages((first, end))))
     for image in flow(segment, _Source(segment, rows), at_once=at_once, wanted=(first, end)):
@@ -142,7 +151,7 @@ def _flowing(segment: RowSchedule, rows: Blocks, first: int, end: int, nbytes: i
 
 def _turned(
     segment: RowSchedule, part: ExrPart, rows: Blocks, first: int, end: int, nbytes: int
-) -> Iterator[Pixels]:
+) -> Generator[Pixels, None, None]:
     """Gives rows of the turn at a segment's end, each block of all rows before the turn that it needs."""
     turn, planes, orientation = segment.end, segment.shape[0], segment.orientation
     assert turn is not None
@@ -173,12 +182,17 @@ def _nearest(
     elif move.b == 0 == move.c:
         columns, rows = columns[:1], rows[:, :1]
     there = (columns >= 0) & (columns < before.columns), (rows >= 0) & (rows < before.rows)
-    made = np.zeros((*np.broadcast_shapes(rows.shape, columns.shape), len(channels)), part.pixels.dtype)
+    shape = *np.broadcast_shapes(rows.shape, columns.shape), len(channels)
+    made: Pixels | None = None
     wanted = rows[there[1] & there[0]] if rows.shape == columns.shape else rows[there[1]]
     at = int(wanted.min(initial=len(part.pixels)))
     for block in part.blocks(at, int(wanted.max(initial=-1)) + 1, nbytes):
         here = there[1] & (rows >= at) & (rows < at + len(block))
         values = block if len(channels) == block.shape[2] else block[:, :, channels]
+        if made is None and here.all() and there[0].all() and rows.shape != columns.shape:
+            made = values[np.ix_(rows[:, 0] - at, columns[0])]
+            break
+        made = np.zeros(shape, part.pixels.dtype) if made is None else made
         if rows.shape == columns.shape:
             both = here & there[0]
             made[both] = values[rows[both] - at, columns[both]]
@@ -186,4 +200,5 @@ def _nearest(
             to = np.ix_(here[:, 0], there[0][0])
             made[to] = values[np.ix_(rows[here] - at, columns[there[0]])]
         at += len(block)
+    made = np.zeros(shape, part.pixels.dtype) if made is None else made
     return np.ascontiguousarray(made.swapaxes(0, 1)) if move.transposes else made

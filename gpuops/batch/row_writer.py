@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import files
 from ..errors import FileError
+from ..files.picture import in_blocks
 from ..files.streams import to_stream
 from ..files.strips import Window
 from ..notes import note
@@ -106,6 +109,7 @@ class RowWriter:
     def __init__(self, output: Output, height: int, pool: ThreadPoolExecutor) -> None:
         self.output, self._height = output, height
         self._resources, self._writing = ExitStack(), Writing(pool)
+        self._context = copy_context()  # of its own, as files that are open at a time end in any order
         self._lost = Losses()
         self._first: FilePixels | None = None
         self._beside: Window | None = None
@@ -119,22 +123,32 @@ class RowWriter:
         picture = rows.picture()
         pixels = picture.pixels
         if self._first is None:
-            self._put = self._resources.enter_context(self._open(picture))
+            self._put = self._context.run(self._opened, picture)
             self._resources.push(self._finish)
             self._first = rows._replace(pixels=pixels[:0])
             rest = rows.metadata.rest
             if rest is not None and rest.by_rows and self.output.format.read_all:
-                self._beside = Window(rest.parts[rest.own].blocks(nbytes=rest.at_once))
+                blocks = rest.parts[rest.own].blocks(nbytes=rest.at_once)
+                self._beside = Window(self._resources.enter_context(closing(blocks)))
         self._lost = Losses(
             self._lost.clipped + rows.lost.clipped, self._lost.not_finite + rows.lost.not_finite
         )
-        first, self._row = self._row, self._row + len(pixels)
-        if self._beside is not None:  # here, as a device may move them, which one thread uses
-            pixels = np.concatenate((pixels, self._beside.rows(first, self._row)), axis=2)
-        with self.output.gpu.phase("encode"):
-            self._writing.put(lambda: self._put(pixels))
+        for piece in self._with_channels(pixels):
+            with self.output.gpu.phase("encode"):
+                self._writing.put(partial(self._put, piece))
 
-    def _open(self, rows: files.Picture) -> Any:
+    def _with_channels(self, pixels: files.Pixels) -> Iterator[files.Pixels]:
+        """Gives rows with the other channels of the picture's part behind their own, some at a time."""
+        rest = self.output.origin.metadata.rest
+        if self._beside is None or rest is None:
+            yield pixels
+            return
+        count = max(1, rest.at_once // (rest.parts[rest.own].row or 1))
+        for piece in in_blocks(pixels, count):  # here, as a device may move them, which one thread uses
+            first, self._row = self._row, self._row + len(piece)
+            yield np.concatenate((piece, self._beside.rows(first, self._row)), axis=2)
+
+    def _opened(self, rows: files.Picture) -> Callable[[files.Pixels], None]:
         output, (_, width, channels) = self.output, rows.pixels.shape
         path = output.path
         if path == STREAM:
@@ -145,7 +159,8 @@ class RowWriter:
             rows = files.stripped(rows)
         header = replace(rows, pixels=files.unread((self._height, width, channels), rows.pixels.dtype))
         how = output.options
-        return files.writing(path, header, overwrite=how.overwrite, storage=how.storage)
+        writing = files.writing(path, header, overwrite=how.overwrite, storage=how.storage)
+        return self._resources.enter_context(writing)
 
     def _finish(self, kind: Any, _error: Any, _trace: Any) -> None:
         if kind is None:
@@ -153,7 +168,7 @@ class RowWriter:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
         with self.output.gpu.phase("encode"):
-            return self._resources.__exit__(kind, error, trace)
+            return self._context.run(self._resources.__exit__, kind, error, trace)
 
     def warn(self) -> None:
         """Notes the values that the result has lost."""

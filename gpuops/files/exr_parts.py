@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -172,25 +172,25 @@ def rows_of_part(file: oiio.Reader, index: int, without: tuple[str, ...] = ()) -
     part, places = _described(file, index, without)
     path, high = file.path, file.spec(index).tile_height or 1
 
-    def rows(first: int, end: int, nbytes: int) -> Iterator[Pixels]:
+    def rows(first: int, end: int, nbytes: int) -> Generator[Pixels, None, None]:
         if not places:
             yield part.pixels[first:end]
             return
         count, at = max(1, nbytes // part.row), first - first % high
         channels = (places[0], places[-1] + 1)
-        with oiio.Reader(path) as file, reading(path):
+        with oiio.Reader(path) as file:
             blocks = partial(file.blocks, count, index=index, start=at)
             whole = _whole(part, places)
             sources = [
                 blocks(channels=channels, dtype=_type_of(part.kinds)),
                 *(blocks(channels=(k, k + 1), dtype="uint32") for k in whole),
             ]
-            for samples, *numbers in zip(*sources, strict=True):
+            while at < end:
+                with reading(path):
+                    samples, *numbers = map(next, sources)
                 block = _picked(samples, places, dict(zip(whole, numbers, strict=True)))
-                yield block[max(0, first - at) : end - at]
-                at += len(block)
-                if at >= end:
-                    return
+                top, at = at, at + len(block)
+                yield block[max(0, first - top) : end - top]
 
     return replace(part, rows=rows)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ _BLOCK = 1 << 24
 
 Array = NDArray[Any]
 #: ``(first, end, nbytes)`` → the rows first … end, in blocks of about so many bytes.
-Blocks = Callable[[int, int, int], Iterator[Array]]
+Blocks = Callable[[int, int, int], Generator[Array, None, None]]
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,14 @@ class ExrPart:
         """Bytes of a row."""
         return self.pixels[:1].nbytes
 
-    def blocks(self, first: int = 0, end: int | None = None, nbytes: int = _BLOCK) -> Iterator[Array]:
+    def blocks(
+        self, first: int = 0, end: int | None = None, nbytes: int = _BLOCK
+    ) -> Generator[Array, None, None]:
         """Gives the rows first … end, by default all, in blocks of about so many bytes."""
         end = len(self.pixels) if end is None else end
-        return iter((self.pixels[first:end],)) if self.rows is None else self.rows(first, end, nbytes)
+        return (
+            (one for one in (self.pixels[first:end],)) if self.rows is None else self.rows(first, end, nbytes)
+        )
 
 
 @dataclass(frozen=True)

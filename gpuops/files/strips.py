@@ -148,6 +148,10 @@ class Window:
         self._source = source
         self._held: Pixels = np.empty(0)
 
+    def clear(self) -> None:
+        """Frees the rows that were returned last, once no more are needed."""
+        self._held = self._held[:0].copy()
+
     def rows(self, first: int, end: int) -> Pixels:
         """Returns rows, none of which comes before those of the last time."""
         blocks, at = [self._held[first - self.first :]], self.first + len(self._held)
