@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,8 @@ from ..plan import Plan, Step
 from ..process import memory as host_memory
 from ..rows import flow
 from ..rows.flow import Seen
-from ..rows.schedule import Footprint, RowSchedule, Shape, footprint, rows_at_once
+from ..rows.footprint import Footprint, footprint
+from ..rows.schedule import RowSchedule, Shape, rows_at_once
 from ..rows.source import Barrier, Collection, RowsOfFile, Source, Turned, WholePicture, as_items
 from ..rows.spool import InMemory, Spool, new_spool
 from ..space import Stored, Target
@@ -55,7 +56,7 @@ def work(item: Item, chain: Chain, asides: Sequence[str]) -> list[Finding]:
         item.copy()
         return findings
     with _opened(item, chain) as opened, notes.findings_to(findings.append):
-        _write(opened, asides)
+        _write(opened, asides, findings)
     if item.gpu.report is not None:
         item.gpu.report.results += [{"input": item.path, **finding.figures} for finding in findings]
     return findings
@@ -141,14 +142,19 @@ def _obstacle(item: Item, schedule: RowSchedule) -> str | None:
     return schedule.obstacle or ("turning it upright for --strip" if tilted else None)
 
 
-def _write(opened: ChainRows, asides: Sequence[str]) -> None:
-    """Does the steps, and writes the results; ``asides`` are the paths of the steps that write on the way."""
+def _write(opened: ChainRows, asides: Sequence[str], findings: Sequence[Finding]) -> None:
+    """Does the steps, and writes the results; ``asides`` are the paths of the steps that write on the way.
+
+    The steps put what they find into ``findings``: the shifts, by which positions in metadata follow.
+    """
     item, gpu, schedule, strips = opened.item, opened.item.gpu, opened.schedule, opened.strips
     if not opened.whole and min(item.options.memory or _AMPLE, gpu.memory or _AMPLE) < _AMPLE:
         host_memory.give_back()
     strips.tell()
     prepare(item, schedule.plan)
-    goals = goals_of(item, schedule, asides)
+    shifts = any(at.step.operation.shifts for at in schedule.steps)
+    with notes.silence() if shifts else nullcontext():
+        goals = goals_of(item, schedule, asides)
     way = opened.to(goals)
     said: dict[str, None] = {}  # each block may say the same
     with (
@@ -166,15 +172,22 @@ def _write(opened: ChainRows, asides: Sequence[str]) -> None:
         ]
         for writer in reversed(writers):  # so that the first one is finished first
             open_.enter_context(writer)
-        of_steps = {id(goal.params): writer for goal, writer in zip(goals, writers, strict=True)}
+        of_steps = {id(goal.params): number for number, goal in enumerate(goals)}
+
+        def put(number: int, result: Image | Stored) -> None:
+            writer = writers[number]
+            if shifts:  # such steps need the whole picture
+                known = schedule.shifted(one.figures["shift"] for one in findings if "shift" in one.figures)
+                writer.output = goals_of(item, known, asides)[number].output
+            writer.put(writer.output.file_pixels(result))
 
         def seen(params: Params, image: Image) -> None:
-            if (writer := of_steps.get(id(params))) is not None:
-                writer.put(writer.output.file_pixels(image))
+            if (number := of_steps.get(id(params))) is not None:
+                put(number, image)
 
         with closing(way.results(pool, spools, seen)) as results:
             for result in results:
-                writers[-1].put(writers[-1].output.file_pixels(result))
+                put(len(goals) - 1, result)
     for text in said:
         _note(item, text, goals)
     for writer in writers:

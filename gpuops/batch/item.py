@@ -28,7 +28,7 @@ from .origin import Origin, decoding_of
 from .output import Output
 
 if TYPE_CHECKING:
-    from ..rows.schedule import Footprint
+    from ..rows.footprint import Footprint
 
 Result = TypeVar("Result")
 

@@ -64,11 +64,8 @@ def _moved(output: Output, schedule: RowSchedule, steps: int) -> Output:
     move = Move.none(before.width, before.height)
     if steps:
         move, frame = schedule.steps[steps - 1].move, schedule.steps[steps - 1].frame
-    metadata, lost = output.origin.metadata, list[str]()
-    if any(step.step.operation.shifts for step in schedule.steps[:steps]):
-        metadata, lost = metadata.unplaced()
-    metadata, more = metadata.moved(move, before, frame)
-    lost += more
+    metadata = output.origin.metadata
+    metadata, lost = metadata.moved(move, before, frame)
     if lost:
         note(f"{output.path}: the {' and the '.join(lost)} cannot follow the pixels: left out")
     if (metadata.light or metadata.gain) and not all(step.keeps_values for step in schedule.steps[:steps]):

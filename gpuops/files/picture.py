@@ -168,15 +168,6 @@ class Metadata:
         )
         return moved_, lost
 
-    def unplaced(self) -> tuple[Metadata, list[str]]:
-        """Returns the metadata of pixels that are shifted, nobody knows how far; and names of positions left out."""
-        from .positions import unplaced
-        from .wcs import unplaced as unplaced_cards
-
-        exif, lost = unplaced(self.exif) if self.exif else (self.exif, [])
-        cards, gone = unplaced_cards(self.cards)
-        return replace(self, exif=exif, cards=cards), [*lost, *gone]
-
     @property
     def of_pictures(self) -> dict[str, Any]:
         """The EXR attributes without those that describe the stored colours."""

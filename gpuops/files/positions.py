@@ -44,24 +44,6 @@ def moved(block: bytes, move: Move) -> tuple[bytes, list[str]]:
     return block, []
 
 
-def unplaced(block: bytes) -> tuple[bytes, list[str]]:
-    """Returns the block without positions, and names of what was there."""
-    with suppress(MalformedError, struct.error):
-        structure = Structure(io.BytesIO(block))
-        directory, _ = structure.tree(structure.first, POINTERS)
-        lost = ["rational polynomial coefficients"] * (_RATIONAL in directory)
-        lost += ["GeoTIFF's map to the world"] * bool(directory.keys() & {_SCALE, _TIE, _AFFINE})
-        lost += ["place of the subject"] * _has_subject(directory)
-        for tag in (_SCALE, _TIE, _AFFINE, _RATIONAL):
-            directory.pop(tag, None)
-        part = directory.get(EXIF_IFD)
-        if isinstance(part, dict):
-            part.pop(_AREA, None)
-            part.pop(_LOCATION, None)
-        return (b"II*\0\x08\0\0\0" + laid_out(directory, 8) if lost else block), lost
-    return block, []
-
-
 def tell_of_data(block: bytes) -> bool:
     """Whether a block has what says that pixels are data: GeoTIFF's tags, or ImageJ's or OME's description."""
     with suppress(MalformedError):

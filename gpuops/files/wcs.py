@@ -61,16 +61,6 @@ def moved(before: tuple[str, ...], move: Move, height: int) -> tuple[tuple[str, 
     return cards.changed(before, wanted | boxes), [*lost, *gone]
 
 
-def unplaced(before: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
-    """Returns the cards without those of positions, and names of what was there."""
-    names = [cards.keyword(card) for card in before]
-    world = [bool(_COORDINATES.fullmatch(name)) for name in names]
-    others = [bool(_IRAF.fullmatch(name)) or name in _BOXES for name in names]
-    kept = tuple(card for card, *gone in zip(before, world, others, strict=True) if not any(gone))
-    boxes = [name for name, gone in zip(names, others, strict=True) if gone]
-    return kept, ["world coordinates"] * any(world) + ([f"cards {', '.join(boxes)}"] if boxes else [])
-
-
 def _matrix(known: Mapping[str, Value], name: str, kind: str) -> Array | None:
     """Returns the matrix of cards such as CD1_1, or None without any; what is missing is as the standard says."""
     names = [[f"{name}{i}_{j}{kind}" for j in (1, 2)] for i in (1, 2)]

@@ -9,12 +9,10 @@ and below or move them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..params.moves import Frame, Move
 from ..passes import Pass, Reach, Slabbed, Spectral, Turn
@@ -204,9 +202,19 @@ class RowSchedule:
 
     @classmethod
     def of(
-        cls, gpu: Gpu, todo: Plan, shape: Shape, orientation: int = 1, frame: Frame | None = None
+        cls,
+        gpu: Gpu,
+        todo: Plan,
+        shape: Shape,
+        orientation: int = 1,
+        frame: Frame | None = None,
+        shifts: Iterable[tuple[float, float]] = (),
     ) -> RowSchedule:
-        """Returns the schedule of a plan for pictures of a shape and an EXIF orientation, in a frame."""
+        """Returns the schedule of a plan for pictures of a shape and an EXIF orientation, in a frame.
+
+        ``shifts``: how far (to the right, down) the steps that measure a shift have moved the picture.
+        """
+        measured = iter(shifts)
         steps: list[ScheduledStep] = []
         of_step, turned = shape, orientation
         place = frame = frame or Frame.of(*shape[1:])
@@ -217,6 +225,9 @@ class RowSchedule:
             turn = operation.turn(step.params, turned) if operation.turn is not None else None
             move = operation.moved(step.params, turn, place)
             place, moved = place.moved(move), moved.then(move)
+            if operation.shifts:
+                left, top = next(measured, (0.0, 0.0))
+                moved = moved._replace(left=moved.left + left, top=moved.top + top)
             turned = (turn and turn.leaves) or turned
             steps.append(ScheduledStep(gpu, step, of_step, turn, moved, place))
             of_step = steps[-1].result
@@ -228,6 +239,10 @@ class RowSchedule:
         todo = self.plan._replace(steps=tuple(steps))
         made = RowSchedule.of(self.gpu, todo, self.shape, self.orientation, self.frame)
         return replace(made, end=self.end)
+
+    def shifted(self, shifts: Iterable[tuple[float, float]]) -> RowSchedule:
+        """Returns the schedule with the shifts that its steps have measured."""
+        return RowSchedule.of(self.gpu, self.plan, self.shape, self.orientation, self.frame, shifts)
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
@@ -336,63 +351,3 @@ def row_bytes(shape: Shape) -> int:
 def rows_at_once(shape: Shape, at_once: int) -> int:
     """Returns how many rows come at a time if their planes are to take so many bytes."""
     return max(1, min(shape[1], at_once // row_bytes(shape)))
-
-
-class Footprint(NamedTuple):
-    """Rows and columns of a picture, each (first, end)."""
-
-    rows: tuple[int, int]
-    columns: tuple[int, int]
-
-    def of(self, pixels: np.ndarray[Any, Any], first: int = 0) -> np.ndarray[Any, Any]:
-        """Returns those of a picture's pixels (height, width, channels), or of its rows from ``first`` on."""
-        start, stop = (max(row - first, 0) for row in self.rows)
-        return pixels[start:stop, slice(*self.columns)]
-
-
-def footprint(schedule: RowSchedule) -> Footprint:
-    """Returns the part of a picture that steps which spread values take.
-
-    What a step leaves out to the left and to the right is known of a crop, and above and below also of a crop that
-    comes later.
-    """
-    back: list[Callable[[Footprint], Footprint]] = []
-    spread, shape = False, schedule.shape
-    for at in schedule.steps:
-        if at.turn is not None:
-            shape = at.turn.shape(shape)
-            back.append(partial(_before_turn, at.turn, shape))
-            continue
-        if at.passes is None:
-            break  # it needs all
-        if at.step.operation.writes and spread:
-            back.append(partial(_all, shape))
-        for one in at.passes:
-            back.append(partial(_before_pass, one, shape))
-            shape = one.shape
-        spread = spread or at.reach.spoiled > 0
-    part = _all(shape)
-    for before in reversed(back):
-        part = before(part)
-    return part
-
-
-def _all(shape: Shape, _after: Footprint | None = None) -> Footprint:
-    return Footprint((0, shape[1]), (0, shape[2]))
-
-
-def _before_pass(one: Pass, shape: Shape, after: Footprint) -> Footprint:
-    """Returns the part of a pass's input, of this shape, on which one of its result depends."""
-    first, end = one.needs(*after.rows)
-    columns = (0, shape[2]) if one.columns is None else one.columns(*after.columns)
-    return Footprint((max(first, 0), min(end, shape[1])), columns)
-
-
-def _before_turn(turn: Turn, shape: Shape, after: Footprint) -> Footprint:
-    """Returns where one of a turned picture, of this shape, was before."""
-    rows, columns = after
-    if turn.backwards:
-        rows = shape[1] - rows[1], shape[1] - rows[0]
-    if turn.mirrors:
-        columns = shape[2] - columns[1], shape[2] - columns[0]
-    return Footprint(columns, rows) if turn.transposes else Footprint(rows, columns)
