@@ -150,8 +150,8 @@ class Operation:
         ``(params, height, width)`` → the :class:`Move` of what is displayed in a window of this size, or None if
         nothing moves. Windows, resolution and positions of the file follow. Without this function the turn tells it.
     shifts : bool
-        Whether pixels are shifted by what ``function`` measures, and gives as the finding ``shift``: to the right, down.
-        Positions of the file follow.
+        Whether pixels are shifted by what ``function`` measures, and gives as the finding ``shift`` (to the right,
+        down). Positions of the file follow.
     spectral : callable, optional
         ``(gpu, shape, params)`` → the :class:`Spectral` filter that ``function`` is for planes of this shape, or None
         if it is none. By rows a spool keeps its spectra.
