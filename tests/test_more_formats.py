@@ -1,5 +1,6 @@
 """Formats beside the usual ones: files of other writers are read to their numbers, ours by other readers."""
 
+import io
 import struct
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +17,8 @@ import tifffile
 from PIL import Image
 
 from gpuops import FileError, GpuopsWarning, notes
-from gpuops.files import Metadata, Picture, format_of, read, write
+from gpuops.files import Metadata, Picture, containers, format_of, raw_exif, read, write
+from gpuops.files.formats import dng
 from gpuops.params.storage import Storage
 from gpuops.pixels.colour import Colour
 from gpuops.pixels.spaces import named
@@ -405,6 +407,52 @@ def test_camera_raw(tmp_path) -> None:
     (tmp_path / "c.nef").write_bytes((tmp_path / "a.tif").read_bytes()[:400])
     with pytest.raises(FileError, match=r"c\.nef: could not be read"):
         read(tmp_path / "c.nef")
+
+
+def cr3(exif: Image.Exif) -> bytes:
+    """A file of Canon's boxes: ftyp, moov, and in it the box that holds directories, each a TIFF file."""
+
+    def box(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I4s", 8 + len(data), kind) + data
+
+    exposure, place = (exif.get_ifd(pointer) for pointer in (0x8769, 0x8825))
+    parts = []
+    for name, tags in (("CMT1", dict(exif)), ("CMT2", exposure), ("CMT3", {}), ("CMT4", place)):
+        one = Image.Exif()
+        one.update({tag: value for tag, value in tags.items() if tag not in (0x8769, 0x8825)})
+        parts.append(box(name.encode(), one.tobytes()[6:]))
+    uuid = bytes.fromhex("85c0b687820f11e08111f4ce462b6a48")
+    movie = box(b"mvhd", bytes(9)) + box(b"uuid", uuid + b"".join(parts))
+    return box(b"ftyp", b"crx \0\0\0\1crx isom") + box(b"moov", movie)
+
+
+def raf(exif: Image.Exif) -> bytes:
+    preview = io.BytesIO()
+    Image.new("RGB", (16, 9)).save(preview, "JPEG", exif=exif)
+    head = b"FUJIFILMCCD-RAW 0201".ljust(84, b"\0") + struct.pack(">II", 160, len(preview.getvalue()))
+    return head.ljust(160, b"\0") + preview.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["cr3", "raf", "orf", "rw2"])
+def test_cameras_say_what_they_are(tmp_path, kind) -> None:
+    """Files of several makers' structures, without pixels; Pillow reads what was found."""
+    exif = Image.Exif()
+    exif.endian = "<"
+    exif.update({0x010F: "Maker", 0x0110: "Model 7", 0x0112: 6})
+    exif.get_ifd(0x8769).update({0x829A: 0.005, 0x9003: "2024:05:06 07:08:09"})
+    exif.get_ifd(0x8825).update({1: "N"})
+    block = exif.tobytes()[6:]
+    like = {"orf": b"IIRO" + block[4:], "rw2": b"IIU\0" + block[4:]}
+    data = like.get(kind) or {"cr3": cr3, "raf": raf}[kind](exif)
+    (tmp_path / f"a.{kind}").write_bytes(data)
+    found = containers.read(str(tmp_path / f"a.{kind}"), raw_exif.of_camera).exif
+    kept = Image.Exif()
+    kept.load(b"Exif\0\0" + dng.of_photograph(found))
+    assert (kept[0x010F], kept[0x0110], kept[0x0112]) == ("Maker", "Model 7", 6)
+    assert kept.get_ifd(0x8769)[0x829A] == pytest.approx(0.005) and kept.get_ifd(0x8825)[1] == "N"
+    for end in range(0, len(data), 7):
+        (tmp_path / "cut").write_bytes(data[:end])
+        containers.read(str(tmp_path / "cut"), raw_exif.of_camera)
 
 
 RARE = [

@@ -18,6 +18,8 @@ from typing import BinaryIO, NamedTuple, Union
 
 #: How files begin.
 MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+#: How cameras' files begin that are like these: Olympus's, and Panasonic's.
+CAMERAS = (b"IIRO", b"IIRS", b"MMOR", b"IIU\0")
 #: The tags that point to the Exif, the GPS and the interoperability directory.
 _POINTING = EXIF_IFD, GPS_IFD, INTEROP_IFD = 0x8769, 0x8825, 0xA005
 #: Bytes of one value of each type, and of the unit of its byte order.
@@ -130,7 +132,7 @@ class Structure:
         self.file = file
         self.order = {b"II": "<", b"MM": ">"}.get(head[:2], "")
         self.big = head[2:4] in (b"+\0", b"\0+")
-        known = self.big or head[2:4] in (b"*\0", b"\0*")
+        known = self.big or head[2:4] in (b"*\0", b"\0*") or head[:4] in CAMERAS
         if not self.order or not known or len(head) < (16 if self.big else 8):
             raise MalformedError("not a TIFF structure")
         kind, start = ("Q", 8) if self.big else ("I", 4)

@@ -16,13 +16,14 @@ from ...notes import note
 from ...pixels.spaces import named
 from .. import containers, exif
 from ..picture import Metadata, Picture
+from ..raw_exif import FUJIFILM, of_camera
 from ..read_errors import needed, parsing
 from .record import Format, LayerId
 
 #: The tag that every DNG file has (Adobe, Digital Negative Specification).
 _DNG_VERSION = 50706
 #: How files begin that are not TIFF's.
-_MAGIC = (b"FUJIFILMCCD-RAW", b"IIRO", b"IIRS", b"MMOR", b"IIU\0")
+_MAGIC = (FUJIFILM, *exif.CAMERAS)
 #: Tags of directory 0 that are of the photograph: description, camera, orientation, program, date, people, parts.
 _OF_PHOTOGRAPHS = (
     exif.DESCRIPTION, 0x010F, 0x0110, exif.ORIENTATION, 0x0131, 0x0132, 0x013B, 0x8298, exif.EXIF_IFD, exif.GPS_IFD,
@@ -66,7 +67,7 @@ def _read(path: str, layer: LayerId) -> Picture:
             output_bps=16,
             output_color=rawpy.ColorSpace.Rec2020,
         )
-    extras = containers.read(path, containers.of_tiff)  # those of a file of another structure are none
+    extras = containers.read(path, of_camera)
     block = of_photograph(extras.exif) if extras.exif else None
     lost = ["EXIF"] * (block is None) + ["XMP"] * (extras.xmp is not None)
     if lost:
