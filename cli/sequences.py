@@ -26,6 +26,7 @@ from gpuops.files.streams import printable
 from gpuops.operation import Params
 from gpuops.params.colours import AUTO, INPUT
 from gpuops.params.files import STREAM
+from gpuops.plan import Step
 from gpuops.profile import Report
 
 from .messages import complain, failure, progress_of, say
@@ -128,17 +129,24 @@ def make_video(
     check_input(source)
     files.check_place(target, overwrite=shared.overwrite, inputs=inputs)
     with video.opened(source) as frames:
-        coding, count = _coding(shared, target, frames.space), frames.count
+        display = isinstance(work, Chain) and any(Step.of(step).traits.display for step in work)
+        coding, count = _coding(shared, target, frames.space, display=display), frames.count
     _warn_of_devices(shared, target)
     _VideoRun(shared, source, target, coding, count, open_gpu, report, tell).all(work)
 
 
-def _coding(shared: Shared, target: str, of_source: str | None) -> Coding:
-    """Returns how the video is written by the options; ``of_source`` is its source's colour space."""
+def _coding(shared: Shared, target: str, of_source: str | None, *, display: bool) -> Coding:
+    """Returns how the video is written by the options.
+
+    ``of_source`` is the colour space of its source, which it keeps unless a step has made it for a ``display``, or it
+    is to have too few bits.
+    """
     from gpuops.files.video import HDR, WRITTEN
     from gpuops.files.video_copy import DEEP, Coding
 
-    space = {AUTO: None, INPUT: of_source}.get(shared.colour, shared.colour)
+    few = shared.dtype == "uint8" or os.path.splitext(target)[1].lower() not in DEEP
+    kept = None if display or (few and of_source in (*HDR, "rec2020")) else of_source
+    space = {AUTO: kept, INPUT: of_source}.get(shared.colour, shared.colour)
     if space is not None and space not in WRITTEN:
         raise ParameterError(f"--colour {space}: a video is written as {', '.join(WRITTEN)}, or as input")
     wanted = DTYPES[shared.dtype]

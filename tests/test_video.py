@@ -256,14 +256,18 @@ def test_deep_video_is_said_to_lose_bits(clpix, tmp_path) -> None:
         assert np.abs(new[:, ::-1] - drawn).mean() < 3
 
 
-def test_hdr_of_8_bits_is_said_to_become_sdr(clpix, tmp_path) -> None:
+def test_hdr_of_8_bits_becomes_sdr_where_it_is_asked_for(clpix, tmp_path) -> None:
     with av.open(str(tmp_path / "in.mp4"), "w") as out:
         stream = out.add_stream("libx264", rate=25)
         stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
         context = stream.codec_context
         context.color_primaries, context.color_trc, context.colorspace = 9, 18, 9
         out.mux([*stream.encode(av.VideoFrame.from_ndarray(pictures()[0], "rgb24")), *stream.encode(None)])
-    run = clpix("flip", tmp_path / "in.mp4", "--axis", "vertical", "-o", tmp_path / "out.mp4")
+    flip = ("flip", tmp_path / "in.mp4", "--axis", "vertical", "-o", tmp_path / "out.mp4", "--overwrite")
+    run = clpix(*flip)
+    with av.open(str(tmp_path / "out.mp4")) as made:
+        assert (run.code, run.err, made.streams.video[0].codec_context.color_trc) == (0, "", 18)
+    run = clpix(*flip, "--dtype", "uint8")
     words = f"{tmp_path}/out.mp4: is SDR, and {tmp_path}/in.mp4 HDR: --colour input keeps HDR"
     assert run.code == 0 and f"clpix: warning: {words}" in run.err.splitlines()
 
