@@ -6,7 +6,7 @@ import codecs
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -62,9 +62,10 @@ def by_frames(shared: Shared, wanted: str) -> Shared:
         try:
             with notes.to(lambda _text: None) if shared.quiet else nullcontext():
                 count = animations.count(path)
+                filled = animations.pages(path, count)
             frames += [
                 (path, below, frame, animations.layer_of(path, frame, count))
-                for frame in _chosen(path, count, wanted, *match.groups())
+                for frame in _chosen(path, count, filled, wanted, *match.groups())
             ]
         except FileError as error:
             if len(shared.inputs) == 1:
@@ -78,15 +79,21 @@ def by_frames(shared: Shared, wanted: str) -> Shared:
 
 
 def _chosen(
-    path: str, count: int, wanted: str, one: str | None, first: str | None, last: str | None
-) -> range:
-    """Returns the frames that are wanted of a file with so many."""
+    path: str,
+    count: int,
+    filled: Sequence[int],
+    wanted: str,
+    one: str | None,
+    first: str | None,
+    last: str | None,
+) -> Sequence[int]:
+    """Returns the frames that are wanted of a file with so many; of several those that are ``filled``, if any is."""
     from gpuops.files.read_errors import chosen
 
     if one is not None:
         return range(chosen(path, one, count), int(one) + 1)
     if frames := range(count)[int(first or 0) : int(last) if last else None]:
-        return frames
+        return [frame for frame in filled if frame in frames] or frames
     raise FileError(f"{path}: has no frames {wanted}; it has {count}, counted from 0")
 
 

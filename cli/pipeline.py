@@ -188,7 +188,7 @@ def _join_pages(shared: Shared, each: Callable[[Shared], None], fmt: files.Forma
         drafts = os.path.join(folder, f"{{frame}}{fmt.extension}")
         each(replace(shared, output=drafts, draft_of=output, overwrite=False))
         pages = [os.path.join(folder, f"{frame:04d}{fmt.extension}") for frame in shared.frame_of]
-        whole = [*shared.frame_of] == [*range(animations.count(source))]
+        whole = [*shared.frame_of] == [*animations.pages(source, animations.count(source))]
         with atomic(output, overwrite=shared.overwrite) as temporary:
             fmt.join(temporary, pages, source if whole else "")
 

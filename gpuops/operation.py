@@ -69,6 +69,8 @@ class Traits(NamedTuple):
         pixels. ``geometry``: pixels move. ``opaque``: nothing is known.
     keeps_range : bool
         Whether values of 0 … 1 stay there, but for the overshoot of weights that are negative.
+    copies : bool
+        Whether each value of the result is one of the input, as it is.
     statistics : tuple of str
         The figures of the image that are needed first.
     bytes_per_value : float
@@ -84,6 +86,7 @@ class Traits(NamedTuple):
     asked: bool = False
     kind: str = "opaque"
     keeps_range: bool = False
+    copies: bool = False
     statistics: tuple[str, ...] = ()
     bytes_per_value: float = 4.0
     fixed_bytes: float = 0.0

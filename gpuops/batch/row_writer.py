@@ -68,10 +68,15 @@ def _moved(output: Output, schedule: RowSchedule, steps: int) -> Output:
     metadata, lost = metadata.moved(move, before, frame)
     if lost:
         note(f"{output.path}: the {' and the '.join(lost)} cannot follow the pixels: left out")
-    if (metadata.light or metadata.gain) and not all(step.keeps_values for step in schedule.steps[:steps]):
+    of_values = metadata.light or metadata.gain or metadata.integers
+    if of_values and not all(step.keeps_values for step in schedule.steps[:steps]):
         changed = metadata.changed()
         same = all(step.keeps_values or step.only_moves for step in schedule.steps[:steps])
-        metadata = replace(changed, gain=metadata.gain) if same else changed
+        copied = all(step.keeps_values or step.step.traits.copies for step in schedule.steps[:steps])
+        gain, integers = metadata.gain if same else changed.gain, metadata.integers if copied else None
+        metadata = replace(changed, gain=gain, integers=integers)
+    if output.options.dtype is not None:
+        metadata = replace(metadata, integers=None)
     if metadata.rest and output.format.read_all:
         from .layers import moved
 

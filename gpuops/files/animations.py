@@ -39,6 +39,16 @@ def count(path: str | os.PathLike[str]) -> int:
         return pillow.count(text, fmt.pillow) if fmt.pillow else 1
 
 
+def pages(path: str | os.PathLike[str], count: int) -> Sequence[int]:
+    """The numbers of those of a file's ``count`` frames or pages that have pixels; of all if none has."""
+    name = os.fspath(path)
+    fmt = format_in(name)
+    if fmt.pages is None:
+        return range(count)
+    with reading(name), with_text_name(name) as text:
+        return fmt.pages(text)
+
+
 def layer_of(path: str | os.PathLike[str], frame: int, count: int) -> str | None:
     """The layer by which a frame of ``count`` is read; None in a file that holds a single picture."""
     return str(frame) if count > 1 or format_in(path).moving else None

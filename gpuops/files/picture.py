@@ -22,6 +22,7 @@ from .layers import Rest
 from .texts import TextChunk
 
 if TYPE_CHECKING:
+    from .fits_integers import Integers
     from .gain_map import GainMap
 
 Pixels = NDArray[Any]
@@ -59,6 +60,7 @@ class Metadata:
     rest: channels of an EXR file that are not the picture's.
     light: what is said of the light of PQ and HLG. gain: factors of more light, which only JPEG can hold.
     texts: chunks of texts, which only PNG can hold.
+    integers: how a FITS file stores the values, if they are whole numbers.
     """
 
     icc: bytes | None = None
@@ -74,6 +76,7 @@ class Metadata:
     light: HdrLight | None = None
     gain: GainMap | None = None
     texts: tuple[TextChunk, ...] = ()
+    integers: Integers | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The parts that a file of numbers can keep (all but the EXR attributes), as JSON values.
@@ -123,7 +126,7 @@ class Metadata:
         what cannot follow."""
         known, resolution, attributes = None if frame.usual else frame, self.resolution, self.attributes
         gain = self.gain and self.gain.moved(move)
-        if move == Move.none(move.width, move.height):
+        if move == Move.none(before.width, before.height):
             return self if (known, gain) == (self.frame, None) else replace(self, frame=known, gain=gain), []
         exif, lost = self.exif, list[str]()
         if exif:
@@ -188,7 +191,8 @@ class Metadata:
     def changed(self) -> Metadata:
         """Returns the metadata of pixels with other values."""
         light = self.light and self.light._replace(anew=True)
-        return replace(self, light=light, gain=self.gain and replace(self.gain, changed=True))
+        gain = self.gain and replace(self.gain, changed=True)
+        return replace(self, light=light, gain=gain, integers=None)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Metadata:
@@ -203,19 +207,8 @@ class Metadata:
         spacing = (float(across), float(down)) if across and down else None
         light = HdrLight.from_json(value["light"]) if value.get("light") else None
         texts = tuple(map(TextChunk.from_json, value.get("texts", ())))
-        return cls(
-            profile,
-            exif,
-            xmp,
-            resolution,
-            {},
-            _colour(value),
-            frame,
-            cards,
-            spacing,
-            light=light,
-            texts=texts,
-        )
+        known = cls(profile, exif, xmp, resolution, {}, _colour(value), frame, cards, spacing)
+        return replace(known, light=light, texts=texts)
 
     @classmethod
     def of_numbers(cls, path: str, value: Any) -> Metadata:
@@ -329,7 +322,7 @@ class Picture:
 
     def meant(self, colour: Colour) -> Picture:
         """The picture, whose values are in a space, whatever the file says."""
-        metadata = self.metadata.coloured(colour)
+        metadata = replace(self.metadata.coloured(colour), integers=self.metadata.integers)
         return replace(self, linear=colour.linear, metadata=metadata, assumed=False)
 
     def numbered(self, index: int | str, count: int) -> Picture:
@@ -373,6 +366,7 @@ def stripped(picture: Picture) -> Picture:
             rest=metadata.rest,
             light=metadata.light,
             gain=metadata.gain and metadata.gain.stripped(),
+            integers=metadata.integers,
         ),
     )
 

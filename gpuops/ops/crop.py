@@ -71,7 +71,7 @@ OPERATION = Operation(
     "crop",
     CropParams,
     crop,
-    traits=Traits("stored", kind="geometry", keeps_range=True),
+    traits=Traits("stored", kind="geometry", keeps_range=True, copies=True),
     passes=_passes,
     move=_move,
     examples=(

@@ -138,6 +138,7 @@ def _traits(params: ResizeParams) -> Traits:
         premultiplied=True,
         kind="geometry",
         keeps_range=True,
+        copies=params.filter == "nearest",
         bytes_per_value=8 * max(1, *factors, factors[0] * factors[1]),
     )
 

@@ -1,6 +1,7 @@
 """FITS images: numbers of a sensor or a survey, which are taken as linear light, with the cards beside them.
 
 Files are read whether or not they are compressed, by tiles or all of it by gzip, and written without compression.
+Integers that have only moved are written as they were.
 
 Source: the FITS Standard 4.0, 4.4.1, 4.4.2.5, 5.2, 5.3 and 7.1: the value is BZERO + BSCALE · stored, and BLANK stands
 for none. The first row of a file is the lowest. Three planes are taken as red, green and blue, and those of other
@@ -12,11 +13,12 @@ from __future__ import annotations
 import gzip
 import math
 import os
+import re
 from bisect import bisect
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, chain, groupby
 from math import prod
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -27,33 +29,43 @@ from ...errors import FileError
 from ...notes import note
 from .. import cards
 from ..cards import BLOCK, CARD
+from ..fits_integers import EXACT, TYPES, Integers, blank_of
 from ..fits_tiles import Tiles, is_tiled
+from ..fits_writer import FLOATS, head, write_rows
 from ..picture import Metadata, Picture, Pixels, unread
 from ..read_errors import chosen, parsing
 from ..strips import COPIES, NeedsWholeFile, RowsOf
-from .record import Format, LayerId, Method
+from .record import Format, LayerId
 
 #: How files begin.
 _MAGIC = b"SIMPLE  ="
-#: The largest whole number up to which floats hold all.
-_EXACT = 1 << 24
-#: The types of values, by BITPIX.
-_TYPES = {8: ">u1", 16: ">i2", 32: ">i4", 64: ">i8", -32: ">f4", -64: ">f8"}
 #: The most blocks of a header; more are damage.
 _LONGEST = 1 << 12
+#: The most pages; more are damage.
+_MOST = 1 << 20
+#: Bytes that are copied at a time.
+_AT_ONCE = 1 << 20
+#: The pixel of an axis of planes that the world's value is of: it says which of them a page was.
+_PLACE = re.compile(r"CRPIX([3-9]|\d\d+)")
 
 
 class _Unit(NamedTuple):
     """A header and its data: the cards, their values by keyword, where data begin, their bytes without what fills the
-    last block, the values' type and shape, and the tiles that they come in, if they do."""
+    last block, BITPIX, the shape, how whole numbers are stored, and the tiles that they come in, if they do."""
 
     cards: tuple[str, ...]
     known: dict[str, cards.Value]
     start: int
     nbytes: int
-    kind: np.dtype[np.generic]
+    bits: int
     shape: tuple[int, ...]
+    integers: Integers | None = None
     tiles: Tiles | None = None
+
+    @property
+    def kind(self) -> np.dtype[Any]:
+        """The type of stored values."""
+        return np.dtype(TYPES[self.bits])
 
     @property
     def pixels(self) -> bool:
@@ -85,12 +97,12 @@ class _Unit(NamedTuple):
 
 
 class _Page(NamedTuple):
-    """A picture in a file: its unit, the number of its first plane, its own number, and that of all."""
+    """A picture in a file: its unit, the number of its first plane, its own number, and those of all with pixels."""
 
     unit: _Unit
     plane: int
     number: int
-    total: int
+    others: Sequence[int]
 
     @property
     def size(self) -> tuple[int, int]:
@@ -108,8 +120,10 @@ class _Page(NamedTuple):
                 if int(at) and f"CRPIX{axis}" in unit.known:
                     moved[f"CRPIX{axis}"] = cards.number(unit.known, f"CRPIX{axis}", 0) - int(at)
         pixels = unread((*self.size, unit.colours), np.dtype(np.float32))
-        metadata = Metadata(cards=cards.changed(kept, moved))
-        return Picture(pixels, linear=True, metadata=metadata).numbered(self.number, self.total)
+        metadata = Metadata(cards=cards.changed(kept, moved), integers=unit.integers)
+        several = len(self.others) > 1
+        layer, layers = (str(self.number), tuple(map(str, self.others))) if several else ("", ())
+        return Picture(pixels, linear=True, metadata=metadata, layer=layer, layers=layers)
 
     def rows(self, path: str, count: int) -> Iterator[Pixels]:
         """Gives the values, from the highest row on, which is the file's last one."""
@@ -117,26 +131,28 @@ class _Page(NamedTuple):
         zero, scale = (
             cards.number(unit.known, name, usual) for name, usual in (("BZERO", 0.0), ("BSCALE", 1.0))
         )
-        blank = unit.known.get("BLANK", unit.known.get("ZBLANK"))
-        blank = blank if isinstance(blank, int) and unit.kind.kind in "iu" else None
-        said = False
+        blank, said = blank_of(unit.known, unit.bits), False
         with _opened(path) as file:
             for end in range(height, 0, -count):
                 first = max(0, end - count)
                 made = np.empty((end - first, width, unit.colours), np.float32)
                 for colour in range(unit.colours):
                     stored = unit.stored(file, self.plane + colour, first, end)[::-1]
-                    if unit.kind.itemsize == 4 and unit.kind.kind == "f" and (zero, scale) == (0, 1):
+                    if unit.integers is not None:
+                        made[..., colour], exact = unit.integers.values(stored)
+                    elif unit.kind.itemsize == 4 and unit.kind.kind == "f" and (zero, scale) == (0, 1):
                         made[..., colour] = stored
                         continue
-                    values = zero + scale * stored.astype(np.float64)
-                    if blank is not None:
-                        values[stored == blank] = np.nan
-                    if not said and unit.kind.kind in "iu" and np.nanmax(np.abs(values), initial=0) > _EXACT:
-                        note(f"{path}: holds whole numbers beyond {_EXACT}, which floats round")
+                    else:
+                        values = zero + scale * stored.astype(np.float64)
+                        if blank is not None:
+                            values[stored == blank] = np.nan
+                        exact = unit.kind.kind == "f" or np.nanmax(np.abs(values), initial=0) <= EXACT
+                        with np.errstate(over="ignore"):  # values beyond float's range become infinite
+                            made[..., colour] = values
+                    if not (said or exact):
+                        note(f"{path}: holds whole numbers beyond {EXACT}, which floats round")
                         said = True
-                    with np.errstate(over="ignore"):  # values beyond float's range become infinite
-                        made[..., colour] = values
                 yield made
 
 
@@ -162,8 +178,10 @@ def _units(path: str) -> list[_Unit]:
     size, at = math.inf if _is_zipped(path) else os.path.getsize(path), 0
     with _opened(path) as file:
         while at < size and not (units and size - at < BLOCK):
-            if file.seek(at) < at:
-                break  # all of a compressed file has been read
+            if (end := file.seek(at)) < at:  # all of a compressed file has been read
+                if units[-1].pixels and end < units[-1].start + units[-1].nbytes:
+                    raise EOFError("its last rows are missing")
+                break
             lines: list[str] = []
             for _ in range(_LONGEST):
                 block = file.read(BLOCK)
@@ -184,6 +202,8 @@ def _units(path: str) -> list[_Unit]:
             if units and cards.keyword(lines[0]) != "XTENSION":
                 break  # special records, which are no images
             units.append(unit)
+            if unit.pages > _MOST:
+                raise ValueError(f"it claims more than {_MOST} images")
             if unit.nbytes < 0 or (unit.pixels and unit.start + unit.nbytes > size):
                 raise EOFError("its last rows are missing")
             at = unit.start + -(-unit.nbytes // BLOCK) * BLOCK
@@ -194,10 +214,24 @@ def _count(path: str) -> int:
     return sum(unit.pages for unit in _units(path))
 
 
+def _pages(path: str) -> list[int]:
+    """The numbers of those that have pixels; of all if none has."""
+    return _with_pixels(_units(path)) or [*range(_count(path))]
+
+
+def _with_pixels(units: Sequence[_Unit]) -> list[int]:
+    """The numbers of the pages of those units that have pixels."""
+    starts = accumulate((unit.pages for unit in units), initial=0)
+    filled = (
+        range(start, start + unit.pages) for start, unit in zip(starts, units, strict=False) if unit.pixels
+    )
+    return [*chain.from_iterable(filled)]
+
+
 def _unit(lines: tuple[str, ...], start: int) -> _Unit:
     known = cards.values(lines)
     bits, axes = known.get("BITPIX"), known.get("NAXIS")
-    if not isinstance(bits, int) or bits not in _TYPES or not isinstance(axes, int) or not 0 <= axes <= 999:
+    if not isinstance(bits, int) or bits not in TYPES or not isinstance(axes, int) or not 0 <= axes <= 999:
         raise ValueError("its header makes no sense")
     sizes = [known.get(f"NAXIS{axis}") for axis in range(axes, 0, -1)]
     shape = tuple(n for n in sizes if isinstance(n, int) and n >= 0)
@@ -206,10 +240,11 @@ def _unit(lines: tuple[str, ...], start: int) -> _Unit:
     beside, groups = (int(cards.number(known, name, n)) for name, n in (("PCOUNT", 0), ("GCOUNT", 1)))
     nbytes = abs(bits) // 8 * groups * (beside + (prod(shape) if shape else 0))
     if not is_tiled(known):
-        return _Unit(lines, known, start, nbytes, np.dtype(_TYPES[bits]), shape)
+        return _Unit(lines, known, start, nbytes, bits, shape, Integers.of(known, lines, bits))
     tiles = Tiles(known, start)
     lines = tuple(line for line in lines if cards.value(line) != "COMPRESSED_IMAGE")
-    return _Unit(lines, known, start, nbytes, np.dtype(_TYPES[tiles.bits]), tiles.shape, tiles)
+    integers = Integers.of(known, lines, tiles.bits)
+    return _Unit(lines, known, start, nbytes, tiles.bits, tiles.shape, integers, tiles)
 
 
 def _chosen(path: str, layer: LayerId) -> _Page:
@@ -224,9 +259,10 @@ def _chosen(path: str, layer: LayerId) -> _Page:
     if not units[at].pixels:
         others = f"; --layer names one that has: {', '.join(map(str, filled))}" if filled else ""
         raise FileError(f"{path}: {f'image {index}' if others else 'it'} has no pixels{others}")
-    if (several := sum(unit.pages for unit in units if unit.pixels)) > 1 and layer is None:
-        note(f"{path}: holds {several} images; number {index} is used")
-    return _Page(units[at], index - starts[at], index, count)
+    pages = _with_pixels(units)
+    if len(pages) > 1 and layer is None:
+        note(f"{path}: holds {len(pages)} images; number {index} is used")
+    return _Page(units[at], index - starts[at], index, pages)
 
 
 def _read(path: str, layer: LayerId) -> Picture:
@@ -253,56 +289,43 @@ def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, i
     return picture, rows, page.unit.tiles.together if page.unit.tiles else 1
 
 
-@contextmanager
-def _write_rows(path: str, picture: Picture, method: Method | None) -> Iterator[Callable[[Pixels], None]]:
-    """Gives a function that writes some rows of pixels, one call after the other from the top on."""
-    height, width, planes = picture.pixels.shape
-    axes = {"NAXIS": 2 if planes == 1 else 3, "NAXIS1": width, "NAXIS2": height}
-    axes |= {"NAXIS3": planes} if planes > 1 else {}
-    first = {"SIMPLE": True, "BITPIX": -32, **axes, "EXTEND": True}
-    head = cards.header((*(cards.card(name, what) for name, what in first.items()), *picture.metadata.cards))
-    nbytes, at = 4 * height * width * planes, 0
-    with open(path, "wb") as file:
-        file.write(head)
-        file.truncate(len(head) + -(-nbytes // BLOCK) * BLOCK)
-
-        def put(pixels: Pixels) -> None:
-            nonlocal at
-            at += len(pixels)
-            for plane in range(planes):
-                file.seek(len(head) + 4 * width * (plane * height + height - at))
-                values: npt.NDArray[np.float32] = pixels[::-1, :, plane].astype(">f4")
-                file.write(values.tobytes())
-
-        yield put
-
-
-def _join(path: str, pages: Sequence[str], source: str) -> None:
-    """Writes a cube of pages, with the first one's cards."""
+def _join(path: str, pages: Sequence[str], _source: str) -> None:
+    """Writes pages as they were: planes of a cube become one, with the first one's cards; images are extensions."""
     units = [_units(page)[0] for page in pages]
-    if len(shapes := sorted({unit.shape for unit in units})) > 1:
-        several = " and ".join(" x ".join(map(str, shape[::-1])) for shape in (shapes[0], shapes[-1]))
-        raise FileError(
-            f"{path}: a cube has planes of one size, and these have {several} pixels, for instance"
-        )
-    shape, first = (len(pages), *units[0].shape), {"SIMPLE": True, "BITPIX": -32}
-    axes = {f"NAXIS{axis}": size for axis, size in enumerate(shape[::-1], 1)}
-    start = (
-        cards.card(name, what)
-        for name, what in {**first, "NAXIS": len(shape), **axes, "EXTEND": True}.items()
-    )
-    head = cards.header((*start, *cards.kept(units[0].cards)))
     with open(path, "wb") as out:
-        out.write(head)
-        for page, unit in zip(pages, units, strict=True):
-            with open(page, "rb") as file:
-                file.seek(unit.start)
-                out.write(file.read(unit.nbytes))
-        out.write(bytes(-out.tell() % BLOCK))
+        for _, group in groupby(zip(pages, units, strict=True), lambda one: _image_of(one[1])):
+            _append(out, *zip(*group, strict=True))
+
+
+def _image_of(unit: _Unit) -> Hashable:
+    """Returns what a page has in common with the others of its image: all but the place, and floats where integers
+    do not suffice."""
+    described = (card for card in cards.kept(unit.cards) if not _PLACE.fullmatch(cards.keyword(card)))
+    return unit.shape, unit.integers if unit.kind.itemsize < 4 else None, tuple(described)
+
+
+def _append(out: BinaryIO, pages: Sequence[str], units: Sequence[_Unit]) -> None:
+    """Adds an image of pages to a file: of one, or a cube."""
+    first, *others = units
+    shape = (len(units), *first.shape) if others else first.shape
+    same = all(unit.integers == first.integers for unit in others)
+    more = first.integers.lines if same and first.integers else ()
+    described = (*more, *cards.kept(first.cards))
+    out.write(head(shape, first.bits if same else FLOATS, described, extension=out.tell() > 0))
+    for page, unit in zip(pages, units, strict=True):
+        with open(page, "rb") as file:
+            file.seek(unit.start)
+            for at in range(0, unit.nbytes, _AT_ONCE):
+                part = file.read(min(_AT_ONCE, unit.nbytes - at))
+                if not same and unit.integers:
+                    values, _ = unit.integers.values(np.frombuffer(part, unit.kind))
+                    part = values.astype(TYPES[FLOATS]).tobytes()
+                out.write(part)
+    out.write(bytes(-out.tell() % BLOCK))
 
 
 FORMAT = Format(
-    "FITS", (".fits", ".fit", ".fts"), ("float32",), _read, write_rows=_write_rows, read_rows=_read_rows,
+    "FITS", (".fits", ".fit", ".fts"), ("float32",), _read, write_rows=write_rows, read_rows=_read_rows,
     sniff=_is_fits, channels=(1, 3), holds=frozenset({"cards"}), layered=True,
-    count=_count, join=_join, tells_errors=True,
+    count=_count, pages=_pages, join=_join, tells_errors=True,
 )  # fmt: skip

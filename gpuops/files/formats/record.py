@@ -182,6 +182,8 @@ class Format:
     animation : Animation, optional
     count, timing : callable, optional
         ``(path)``: the number of frames or pages; and how long frames are shown.
+    pages : callable, optional
+        ``(path)``: the numbers of those that have pixels, where others are counted, too.
     join : callable, optional
         ``(path, pages, source)``: makes a file of several pages of files of one each. The source is the file whose
         pages they were, all of them, or "".
@@ -226,6 +228,7 @@ class Format:
     pillow: str = ""
     animation: Animation | None = None
     count: Callable[[str], int] | None = None
+    pages: Callable[[str], Sequence[int]] | None = None
     timing: Timing | None = None
     join: Callable[[str, Sequence[str], str], None] | None = None
     numbers: NumberFiles | None = None
