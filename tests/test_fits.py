@@ -383,3 +383,29 @@ def test_positions_follow_a_measured_shift(clpix, tmp_path, rng, more) -> None:
     assert before.separation(after).arcsec < 1e-6 and out["OBJECT"] == "M 31"
     if not more:
         assert (row, column, out["LTV1"], out["DATASEC"]) == (18, 25, 8.0, "[8:55,5:33]")
+
+
+@each(inherit=[None, True, False], empty=[True, False])
+def test_an_extension_has_the_cards_of_the_first_header(clpix, tmp_path, rng, inherit, empty) -> None:
+    first = fits.PrimaryHDU(None if empty else image(rng, "float32", (5, 6)))
+    first.header.update({"TELESCOP": "VLT", "OBJECT": "M 1", "CRVAL1": 10.0, "LONGTEXT": "word " * 30})
+    first.header["HISTORY"] = "read out"
+    second = fits.ImageHDU(image(rng, "float32", (7, 8)), fits.Header({"OBJECT": "M 31", "CCD": 2}))
+    second.header["HISTORY"] = "flattened"
+    if inherit is not None:
+        second.header["INHERIT"] = inherit
+    fits.HDUList([first, second]).writeto(tmp_path / "in.fits")
+    assert (
+        clpix(
+            "flip", tmp_path / "in.fits", "--layer", "1", "--axis", "both", "-o", tmp_path / "out.fits"
+        ).code
+        == 0
+    )
+    with fits.open(tmp_path / "out.fits") as file:
+        file.verify("exception")
+        made = file[0].header
+    taken = inherit is True or (inherit is None and empty)
+    assert (made["OBJECT"], made["CCD"]) == ("M 31", 2) and made.get("TELESCOP") == ("VLT" if taken else None)
+    assert made.get("LONGTEXT") == (("word " * 30).rstrip() if taken else None)
+    assert ("CRVAL1" in made) == (inherit is True)
+    assert [*made["HISTORY"]] == ["flattened", *["read out"] * taken]

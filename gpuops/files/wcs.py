@@ -39,6 +39,11 @@ _IRAF = re.compile(r"LTM\d_\d|LTV\d")
 _BOX = re.compile(r"\[\s*(\d+)\s*:\s*(\d+)\s*,\s*(\d+)\s*:\s*(\d+)\s*\]")
 
 
+def is_of_positions(keyword: str) -> bool:
+    """Whether a card says where pixels are."""
+    return bool(_COORDINATES.fullmatch(keyword) or _IRAF.fullmatch(keyword) or keyword in _BOXES)
+
+
 def moved(before: tuple[str, ...], move: Move, height: int) -> tuple[tuple[str, ...], list[str]]:
     """Returns the cards of the moved picture, which had so many rows, and names of what cannot follow."""
     known, lost, wanted = cards.values(before), list[str](), Changes()

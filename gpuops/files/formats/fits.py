@@ -35,6 +35,7 @@ from ..fits_writer import FLOATS, head, write_rows
 from ..picture import Metadata, Picture, Pixels, unread
 from ..read_errors import chosen, parsing
 from ..strips import COPIES, NeedsWholeFile, RowsOf
+from ..wcs import is_of_positions
 from .record import Format, LayerId
 
 #: How files begin.
@@ -262,7 +263,27 @@ def _chosen(path: str, layer: LayerId) -> _Page:
     pages = _with_pixels(units)
     if len(pages) > 1 and layer is None:
         note(f"{path}: holds {len(pages)} images; number {index} is used")
-    return _Page(units[at], index - starts[at], index, pages)
+    return _Page(_inheriting(units[at], units[0]), index - starts[at], index, pages)
+
+
+def _inheriting(unit: _Unit, first: _Unit) -> _Unit:
+    """Returns an image of an extension with the cards of the file's first header that it lacks.
+
+    Source: the FITS registry's convention INHERIT. Without that card it gets those of a first header without pixels,
+    but for coordinates, which are of no pixels there.
+    """
+    said = unit.known.get("INHERIT")
+    if unit is first or said is False or (first.pixels and said is not True):
+        return unit
+    kept, taken = list[str](), False
+    for card in cards.kept(first.cards):
+        name = cards.keyword(card)
+        if name != "CONTINUE":
+            new = name in ("COMMENT", "HISTORY") or name not in unit.known
+            taken = new and (said is True or not is_of_positions(name))
+        kept += [card] * taken
+    own = (card for card in unit.cards if cards.keyword(card) != "INHERIT")
+    return unit._replace(cards=(*own, *kept))
 
 
 def _read(path: str, layer: LayerId) -> Picture:
