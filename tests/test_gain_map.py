@@ -117,12 +117,17 @@ def applied(data: bytes) -> tuple[np.ndarray, str]:
         gray = image.mode == "L"
         gains = np.asarray(image).astype(float) / 255
     gains = covering(np.repeat(gains[:, :, None], 3, axis=2) if gray else gains, *light.shape[:2])
+    return lit(light, gains, how, turn), to
+
+
+def lit(light: np.ndarray, gains: np.ndarray, how: Description, turn: np.ndarray) -> np.ndarray:
+    """The light with gains, in the primaries that ``turn`` leads to: (base + own) · 2^(…) − other."""
     if not how.in_own:
         light = light @ turn.T
     light = (light + how.own) * 2 ** (
         how.least + (how.most - how.least) * gains ** (1 / how.gamma)
     ) - how.other
-    return np.clip(light @ turn.T if how.in_own else light, 0, 10000 / 203), to
+    return np.clip(light @ turn.T if how.in_own else light, 0, 10000 / 203)
 
 
 def covering(gains: np.ndarray, height: int, width: int) -> np.ndarray:

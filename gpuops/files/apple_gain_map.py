@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from io import BytesIO
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +19,7 @@ from ..pixels.curves import BT709_CURVE, LINEAR_CURVE, SRGB_CURVE
 from ..pixels.primaries import NAMED
 from . import gain_samples, jpeg_segments
 from .exif import MalformedError
-from .gain_map import QUALITY, GainMap
+from .gain_map import GainMap, coded
 from .gain_numbers import apple_headroom
 from .jpeg_contents import WITH_GAIN_MAP
 from .picture import Picture
@@ -86,12 +84,5 @@ def beside(path: str, picture: Picture, codes: NDArray[np.uint8], layer: str | i
 
 def _file(codes: NDArray[np.uint8], headroom: float) -> bytes:
     """A map's JPEG file, with what it says of itself."""
-    import PIL.Image
-
-    stream = BytesIO()
-    options: dict[str, Any] = {
-        "quality": QUALITY,
-        "xmp": _PACKET.format(jpeg_segments.OF_APPLE.decode(), NAME, headroom).encode(),
-    }
-    PIL.Image.fromarray(codes[:, :, 0]).save(stream, "JPEG", **options)
-    return stream.getvalue()
+    said = _PACKET.format(jpeg_segments.OF_APPLE.decode(), NAME, headroom)
+    return coded(codes[:, :, :1], (0xE1, jpeg_segments.XMP + said.encode()))

@@ -19,10 +19,10 @@ from . import gain_numbers, gain_samples, jpeg_segments
 
 #: How a segment with a map's numbers begins, and one that announces the map in the picture's file.
 ISO = jpeg_segments.ISO + b":-1\0"
-#: The quality of a map that is made anew.
-QUALITY = 95
-# The most pixels of a map for each pixel of its picture; more is an attack.
-_MOST = 4
+# The quality of a map that is made anew.
+_QUALITY = 95
+#: The most pixels of a map for each pixel of its picture; more is an attack.
+MOST = 4
 # Attributes of pictures in an index: of the first one, which represents the others, and of them.
 _FIRST, _OTHER = 0x030000, 0
 _STATEMENTS = (
@@ -116,7 +116,7 @@ class GainMap:
         import PIL.Image
 
         width, height = self.dimensions
-        if width * height > _MOST * self.size[0] * self.size[1]:
+        if width * height > MOST * self.size[0] * self.size[1]:
             raise ValueError("is larger than a map of its picture")
         with PIL.Image.open(BytesIO(self.data), formats=("JPEG",)) as image:
             if image.mode not in ("L", "RGB"):
@@ -131,18 +131,10 @@ class GainMap:
         """
         if self.move is None or (self._fits_as_it_is(self.move)):
             return self.data
-        import PIL.Image
-
         values = gain_samples.moved(self.pixels(), self.size, self.move)
-        codes = np.rint(values).astype(np.uint8)
-        stream = BytesIO()
-        image = PIL.Image.fromarray(codes[:, :, 0] if codes.shape[2] == 1 else codes)
-        image.save(stream, "JPEG", quality=QUALITY, subsampling="4:4:4")
-        made = stream.getvalue()
-        at = jpeg_segments.first_table(made)
         segments = jpeg_segments.segments(self.data)
-        kept = [_segment(*one) for one in segments if one[0] != 0xE0 and _looks(one[1])]
-        return made[:at] + b"".join(kept) + made[at:]
+        kept = [one for one in segments if one[0] != 0xE0 and _looks(one[1])]
+        return coded(np.rint(values).astype(np.uint8), *kept)
 
     def _fits_as_it_is(self, move: Move) -> bool:
         """Whether the picture was resized at most, and has as many pixels as the map."""
@@ -173,6 +165,18 @@ class GainMap:
         # Offsets count from the index's own header, which is behind its marker, its length and its name.
         offset = length - len(head) - 4 - len(jpeg_segments.MPF)
         return head + _index(length, len(own), offset) + picture[at:] + own
+
+
+def coded(codes: NDArray[np.uint8], *segments: tuple[int, bytes]) -> bytes:
+    """Returns the JPEG file of a map's codes (height, width, 1 or 3), with segments of these markers and contents."""
+    import PIL.Image
+
+    stream = BytesIO()
+    image = PIL.Image.fromarray(codes[:, :, 0] if codes.shape[2] == 1 else codes)
+    image.save(stream, "JPEG", quality=_QUALITY, subsampling="4:4:4")
+    made = stream.getvalue()
+    at = jpeg_segments.first_table(made)
+    return made[:at] + b"".join(_segment(*one) for one in segments) + made[at:]
 
 
 def of_jpeg(

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from ..params.moves import Move
 
 Values = NDArray[np.floating[Any]]
+Codes = NDArray[np.unsignedinteger[Any]]
 
 # What positions may be off by, in pixels.
 _SLACK = 1e-6
 
 
-def moved(codes: NDArray[np.uint8], size: tuple[int, int], move: Move) -> Values:
+def moved(codes: Codes, size: tuple[int, int], move: Move) -> Values:
     """Returns a map (height, width, channels) of a picture of a size for the moved picture.
 
     It has as many pixels for what is shown as before, but no more than the picture; between the middles of pixels it is
@@ -33,9 +34,7 @@ def moved(codes: NDArray[np.uint8], size: tuple[int, int], move: Move) -> Values
     return np.concatenate([*by_rows(codes, size, move, columns, rows)])
 
 
-def by_rows(
-    codes: NDArray[np.uint8], size: tuple[int, int], move: Move, columns: int, rows: int
-) -> Iterator[Values]:
+def by_rows(codes: Codes, size: tuple[int, int], move: Move, columns: int, rows: int) -> Iterator[Values]:
     """Gives the rows of the map for the moved picture, some at a time; values are means of what they cover."""
     back = move.back(*size)
     (height, width), (across, down) = codes.shape[:2], size
@@ -57,7 +56,7 @@ def by_rows(
         yield values.reshape(count, y_count, columns, x_count, -1).mean(axis=(1, 3))
 
 
-def _between(codes: NDArray[np.uint8], x: Values, y: Values) -> Values:
+def _between(codes: Codes, x: Values, y: Values) -> Values:
     """The values at places, (rows, columns, channels): linear between middles of pixels, which are whole numbers."""
     height, width = codes.shape[:2]
     x, y = np.clip(x, 0, width - 1), np.clip(y, 0, height - 1)

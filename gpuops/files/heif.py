@@ -29,6 +29,10 @@ _CODECS = {
 }
 #: What messages call a gain map.
 GAIN_MAP = "gain map"
+#: The kind of a derived image of a picture and a gain map, and the brand of files that have one.
+TONE_MAP = b"tmap"
+#: The most bytes of brands that are looked at.
+_LONGEST_BRANDS = 4096
 #: Auxiliary pictures by how the names of their kinds end.
 _AUXILIARY = {
     "hdrgainmap": GAIN_MAP,
@@ -42,7 +46,8 @@ _AUXILIARY = {
 class PrimaryItem:
     """The primary item's bits a sample, whether it is gray, its code points of primaries and transfer, and its codec,
     where that is neither HEIC's nor AVIF's; names of what else is there and pictures do not keep; the boxes that tell
-    of its light.
+    of its light; its width and height as they are stored, its ICC profile; whether the file claims to have an image
+    that is derived of it and a gain map.
     """
 
     bits: int = 8
@@ -51,6 +56,9 @@ class PrimaryItem:
     codec: str = ""
     unused: tuple[str, ...] = ()
     light: Mapping[bytes, bytes] = field(default_factory=dict)
+    size: tuple[int, int] = (0, 0)
+    profile: bytes = b""
+    tone_mapped: bool = False
 
 
 def read_header(path: str) -> PrimaryItem:
@@ -65,13 +73,18 @@ def read_header(path: str) -> PrimaryItem:
         if size > containers.LONGEST:
             raise FileError(f"{path}: is damaged: it does not say what it holds")
         meta = containers.data(file, start + 4, size - 4)
+        start, size = places.get(b"ftyp", (0, 0))
+        brands = containers.data(file, start, min(size, _LONGEST_BRANDS))
     try:
-        return _header(dict(_within(meta)))
+        boxes = dict(within(meta))
+        primary = int.from_bytes(boxes[b"pitm"][4:8] if boxes[b"pitm"][0] else boxes[b"pitm"][4:6], "big")
+        tone_mapped = TONE_MAP in (brands[at : at + 4] for at in range(8, len(brands), 4))
+        return replace(header_of(boxes, primary), tone_mapped=tone_mapped)
     except (struct.error, KeyError, IndexError, ValueError):
         raise FileError(f"{path}: is damaged: it does not say what its picture is like") from None
 
 
-def _within(data: bytes) -> list[tuple[bytes, bytes]]:
+def within(data: bytes) -> list[tuple[bytes, bytes]]:
     """The kind and data of each box within a box."""
     return [
         (kind, data[start : start + size])
@@ -79,10 +92,10 @@ def _within(data: bytes) -> list[tuple[bytes, bytes]]:
     ]
 
 
-def _header(meta: dict[bytes, bytes]) -> PrimaryItem:
-    primary = int.from_bytes(meta[b"pitm"][4:8] if meta[b"pitm"][0] else meta[b"pitm"][4:6], "big")
-    properties = dict(_within(meta[b"iprp"]))
-    shared = dict(enumerate(_within(properties[b"ipco"]), 1))
+def header_of(meta: dict[bytes, bytes], primary: int) -> PrimaryItem:
+    """What the boxes of a file's metadata say of an item. Raises struct.error, KeyError, IndexError or ValueError."""
+    properties = dict(within(meta[b"iprp"]))
+    shared = dict(enumerate(within(properties[b"ipco"]), 1))
     item = PrimaryItem(codec=_codec(meta.get(b"iinf", b""), primary))
     for index in _of_item(BytesIO(properties[b"ipma"]), primary):
         kind, data = shared.get(index, (b"", b""))
@@ -91,12 +104,16 @@ def _header(meta: dict[bytes, bytes]) -> PrimaryItem:
         elif kind == b"av1C":
             bits = 8 + 2 * (data[2] >> 6 & 1) + 2 * (data[2] >> 5 & data[2] >> 6 & 1)
             item = replace(item, bits=bits, gray=bool(data[2] >> 4 & 1))
+        elif kind == b"ispe":
+            item = replace(item, size=struct.unpack_from(">II", data, 4))
         elif kind == b"colr" and data[:4] == b"nclx":
             item = replace(item, codes=struct.unpack_from(">HH", data, 4))
+        elif kind == b"colr" and data[:4] in (b"prof", b"rICC"):
+            item = replace(item, profile=data[4:])
         elif kind in (b"mdcv", b"clli"):
             item = replace(item, light={**item.light, kind: data})
     besides = [name for kind, data in shared.values() if kind == b"auxC" for name in _auxiliary(data)]
-    besides += [GAIN_MAP] * (b"tmap" in meta.get(b"iinf", b""))
+    besides += [GAIN_MAP] * (TONE_MAP in meta.get(b"iinf", b""))
     return replace(item, unused=tuple(dict.fromkeys(besides)))
 
 
@@ -108,7 +125,7 @@ def _auxiliary(data: bytes) -> list[str]:
 
 def _codec(data: bytes, item: int) -> str:
     """What a picture is coded by that is neither HEIC nor AVIF: the type in its box infe; "" for others."""
-    for _, entry in _within(data[8 if data[:1] == b"\1" else 6 :]):
+    for _, entry in within(data[8 if data[:1] == b"\1" else 6 :]):
         wide = 4 if entry[:1] == b"\3" else 2
         if int.from_bytes(entry[4 : 4 + wide], "big") == item:
             return _CODECS.get(entry[6 + wide : 10 + wide].decode("latin-1"), "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -41,12 +42,18 @@ def read(path: str, kind: str) -> Pixels:
 
 
 @contextmanager
-def opened(path: str, kind: str | None = None) -> Iterator[Any]:
-    """Gives Pillow's image of a file, of one kind or of any; whatever its decoder finds wrong becomes a FileError."""
+def opened(path: str, kind: str | None = None, data: bytes | None = None) -> Iterator[Any]:
+    """Gives Pillow's image of a file, of one kind or of any; whatever its decoder finds wrong becomes a FileError.
+
+    ``data``: bytes to read in place of the file's.
+    """
     import PIL.Image
 
     PIL.Image.MAX_IMAGE_PIXELS = None  # large pictures are no attack where the file is large, too
-    with parsing(path), PIL.Image.open(path, formats=(kind,) if kind else None) as image:
+    with (
+        parsing(path),
+        PIL.Image.open(path if data is None else BytesIO(data), formats=(kind,) if kind else None) as image,
+    ):
         claimed = image.width * image.height
         if kind != "AVIF" and claimed > LARGE:
             densest = _DENSEST_PNG if kind == "PNG" else _DENSEST

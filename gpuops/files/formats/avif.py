@@ -6,6 +6,7 @@ points. Decoders turn the picture by properties of its own, so EXIF's orientatio
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ import numpy as np
 from ...errors import FileError
 from ...notes import note
 from ...pixels.spaces import is_hdr
-from .. import colours, containers, pillow, threads
+from .. import colours, containers, iso_gain_map, pillow, threads
 from ..heif import PrimaryItem, described, read_header
-from ..picture import Picture, Pixels, unread
+from ..picture import Picture, Pixels, unread, upright
 from ..read_errors import chosen, parsing
 from ..samples import full_range
 from .record import IN_BOXES, INTEGERS, SUBSAMPLINGS, Codec, CodePoints, Format, LayerId, Storage
@@ -30,21 +31,42 @@ _MATRICES, _OTHER_MATRIX = {9: 9, 1: 1}, 1
 
 
 def _read(path: str, layer: LayerId) -> Picture:
-    """The first frame, or the one of a number."""
+    """The first frame, or the one of a number; or the light of a file with a gain map."""
     header = read_header(path)
-    with pillow.opened(path, "AVIF") as image:
+    gain = iso_gain_map.of_items(path, header)
+    data = gain.data if gain else None
+    with pillow.opened(path, "AVIF", data) as image:
         count = int(image.n_frames)
-        index = 0 if layer is None else chosen(path, layer, count)
-        if count > 1 and layer is None:
+        gain = gain if count == 1 else None
+        usual = layer is None or (gain is not None and layer in gain.layers)
+        index = 0 if usual else chosen(path, layer or 0, count)
+        if count > 1 and usual:
             note(f"{path}: is read without its animation")
         image.seek(index)
-        pixels = pillow.samples(image) if header.bits == 8 else _deep(path, header, image, index)
+        pixels = _samples(path, header, image, index, data)
         info = dict(image.info)
-    return described(path, pixels, header, info, turned=False).numbered(index, count)
+    if gain is not None:
+        header = gain.decode(header, pixels.shape, partial(_map, path), layer)
+    picture = described(path, pixels, header, info, turned=False).numbered(index, count)
+    return picture if gain is None else gain.beside(picture, layer)
 
 
-def _deep(path: str, header: PrimaryItem, image: Any, index: int) -> Pixels:
-    """One of the pictures of Pillow's image of more than 8 bits. All of them are decoded together.
+def _map(path: str, header: PrimaryItem, data: bytes) -> Pixels:
+    """The codes of a gain map, which is the primary picture of a file's bytes, upright."""
+    with pillow.opened(path, "AVIF", data) as image:
+        if image.width * image.height > header.size[0] * header.size[1]:
+            raise ValueError("is larger than is said")
+        pixels = _samples(path, header, image, 0, data)
+        return upright(pixels, image.getexif().get(0x0112, 1))
+
+
+def _samples(path: str, header: PrimaryItem, image: Any, index: int, data: bytes | None) -> Pixels:
+    """One of the pictures of Pillow's image of a file, or of bytes in place of the file's."""
+    return pillow.samples(image) if header.bits == 8 else _deep(path, header, image, index, data)
+
+
+def _deep(path: str, header: PrimaryItem, image: Any, index: int, data: bytes | None) -> Pixels:
+    """The same of more than 8 bits. All of them are decoded together.
 
     Of one alone, imagecodecs to 2026.3 writes all into the memory of that one.
     """
@@ -59,9 +81,8 @@ def _deep(path: str, header: PrimaryItem, image: Any, index: int) -> Pixels:
             f"{path}: its {count} pictures of {header.bits} bits take {nbytes / 1e9:.4g} GB of memory together, which "
             "this machine lacks; convert it to a video first"
         )
-    data = Path(path).read_bytes()
     with parsing(path):
-        samples = imagecodecs.avif_decode(data, numthreads=threads.count())
+        samples = imagecodecs.avif_decode(data or Path(path).read_bytes(), numthreads=threads.count())
         samples = samples.reshape(count, image.height, image.width, -1)[index]
         bits = header.bits if samples.dtype == np.uint16 else 8
         return full_range(np.ascontiguousarray(samples), bits)
@@ -106,10 +127,13 @@ def _write_deep(path: str, picture: Picture, quality: int, sampling: str) -> Non
 
 
 def _unread(path: str) -> Pixels:
-    with pillow.opened(path, "AVIF") as image:
-        few = read_header(path).bits <= 8
-        height = image.height * (1 if few else int(image.n_frames))  # which are decoded together
-        return unread((height, image.width, len(image.getbands())), np.uint8 if few else np.uint16)
+    header = read_header(path)
+    gain = iso_gain_map.of_items(path, header)
+    with pillow.opened(path, "AVIF", gain.data if gain else None) as image:
+        together = 1 if header.bits <= 8 else int(image.n_frames)  # which are decoded together
+        few = header.bits <= 8 and gain is None  # light is of half floats
+        shape = (image.height * together, image.width, len(image.getbands()))
+        return unread(shape, np.uint8 if few else np.uint16)
 
 
 FORMAT = Format(

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
 from ...errors import FileError
 from ...notes import note
-from .. import apple_gain_map, colours, containers, pillow
-from ..heif import GAIN_MAP, described, read_header
+from .. import apple_gain_map, colours, containers, iso_gain_map, pillow
+from ..heif import GAIN_MAP, PrimaryItem, described, read_header
 from ..jpeg_contents import WITH_GAIN_MAP
 from ..picture import Picture, Pixels, unread
 from ..read_errors import chosen, needed, parsing
@@ -30,12 +32,13 @@ _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
 
 def _read(path: str, layer: LayerId) -> Picture:
-    """The primary picture, upright; layer is the number of a picture in the file."""
+    """The primary picture, upright; layer is the number of a picture in the file, or says whether a gain map counts."""
     heif = needed("pillow_heif", path, "HEIC")
     header = read_header(path)
+    gain = iso_gain_map.of_items(path, header)
     try:
         with parsing(path):
-            file = heif.open_heif(path, convert_hdr_to_8bit=False, hdr_to_16bit=False)
+            file = _opened(heif, path if gain is None or gain.data is None else BytesIO(gain.data))
             count = len(file)
             index = file.primary_index
             if layer is not None and layer not in WITH_GAIN_MAP:
@@ -43,27 +46,52 @@ def _read(path: str, layer: LayerId) -> Picture:
             if count > 1 and layer is None:
                 note(f"{path}: holds {count} pictures; the primary one is used")
             image = file[index]
-            samples = np.array(np.asarray(image))
-            maps = (
-                image.info.get("aux", {}).get(apple_gain_map.NAME, ()) if index == file.primary_index else ()
-            )
-            codes = None
-            with suppress(Exception):  # the picture is there, whatever is wrong with its map
-                codes = np.atleast_3d(np.asarray(image.get_aux_image(maps[0]))) if maps else None
+            pixels = _samples(image)
     except FileError:
         if not header.codec:
             raise
         of_other = f"holds a picture by {header.codec} in HEIF, of which HEVC is read"
         raise FileError(f"{path}: {of_other}; convert it first") from None
     info = dict(image.info)
-    samples = samples if samples.ndim == 3 else samples[:, :, None]
-    pixels = full_range(samples, int(info["bit_depth"]))
-    if codes is None or codes.dtype != np.uint8:
-        if layer in WITH_GAIN_MAP:
-            raise FileError(f"{path}: has no layer {layer!r}: it has no gain map of Apple's kind")
+    own = index == file.primary_index
+    codes = _apples(image) if own and gain is None else None
+    if layer in WITH_GAIN_MAP and codes is None and (gain is None or layer not in gain.layers):
+        raise FileError(f"{path}: has no layer {layer!r}: it has no gain map of a kind that makes it")
+    if gain is not None and own:
+        header = gain.decode(header, pixels.shape, partial(_map, heif), layer)
+        return gain.beside(described(path, pixels, header, info, turned=True), layer)
+    if codes is None:
         return described(path, pixels, header, info, turned=True)
     header = replace(header, unused=tuple(name for name in header.unused if name != GAIN_MAP))
     return apple_gain_map.beside(path, described(path, pixels, header, info, turned=True), codes, layer)
+
+
+def _opened(heif: Any, source: str | BytesIO) -> Any:
+    return heif.open_heif(source, convert_hdr_to_8bit=False, hdr_to_16bit=False)
+
+
+def _samples(image: Any) -> Pixels:
+    """The samples of a picture (height, width, channels), upright."""
+    samples = np.array(np.asarray(image))
+    return full_range(np.atleast_3d(samples), int(image.info["bit_depth"]))
+
+
+def _map(heif: Any, header: PrimaryItem, data: bytes) -> Pixels:
+    """The codes of a gain map, which is the primary picture of a file's bytes, upright."""
+    file = _opened(heif, BytesIO(data))
+    image = file[file.primary_index]
+    if image.size[0] * image.size[1] > header.size[0] * header.size[1]:
+        raise ValueError("is larger than is said")
+    return _samples(image)
+
+
+def _apples(image: Any) -> Pixels | None:
+    """The codes of a gain map of Apple's kind beside a picture; None if there is none, or it is damaged."""
+    with suppress(Exception):  # the picture is there, whatever is wrong with its map
+        maps = image.info.get("aux", {}).get(apple_gain_map.NAME, ())
+        codes = np.atleast_3d(np.asarray(image.get_aux_image(maps[0])))
+        return codes if codes.dtype == np.uint8 else None
+    return None
 
 
 def _write(path: str, picture: Picture, storage: Storage) -> None:
@@ -88,8 +116,11 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 
 def _unread(path: str) -> Pixels:
-    image = needed("pillow_heif", path, "HEIC").open_heif(path)
-    few = image.info["bit_depth"] <= 8 and not image.info.get("aux")  # light is of half floats
+    gain = iso_gain_map.of_items(path, read_header(path))
+    source = path if gain is None or gain.data is None else BytesIO(gain.data)
+    image = needed("pillow_heif", path, "HEIC").open_heif(source)
+    # light is of half floats
+    few = image.info["bit_depth"] <= 8 and not image.info.get("aux") and gain is None
     shape = *reversed(image.size), len(image.mode.split(";")[0])
     return unread(shape, np.uint8 if few else np.uint16)
 
