@@ -416,3 +416,11 @@ def test_refused_jpeg_of_12_bits(tmp_path, photometric, channels, planar) -> Non
     path.write_bytes(tiff(data, 8, 8, channels, photometric, bits=12, tags=tags))
     with pytest.raises(FileError, match="JPEG of 12 bits"):
         read(path)
+
+
+@pytest.mark.parametrize(("photometric", "height"), [(8, 100_000), (9, 200), (9, 100_000)])
+def test_strips_that_are_not_there(tmp_path, photometric, height) -> None:
+    path = tmp_path / "a.tif"
+    path.write_bytes(tiff(bytes(99), 33, height, 3, photometric, tags=[(278, LONG, [1])]))
+    with pytest.raises(FileError, match=r"strips or tiles of|is damaged: it claims|cut off or damaged"):
+        read(path)

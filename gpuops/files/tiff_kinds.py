@@ -45,7 +45,7 @@ _ENDING = 16
 def spec_of(path: str, page: int) -> Any | None:
     """What OpenImageIO's ImageSpec of a page would say, had it such pages; None for all that it opens itself.
 
-    Raises FileError where a page of these kinds has no size.
+    Raises FileError where a page of these kinds has no size, or one that the file cannot hold.
     """
     tags = exif.tags_of_page(path, page)
     photometric, compression = _number(tags, 262), _number(tags, 259)
@@ -66,12 +66,15 @@ def spec_of(path: str, page: int) -> Any | None:
     tile = _number(tags, 322), _number(tags, 323)
     if 0 < min(tile) <= max(tile) < _TOO_LONG:
         spec.tile_width, spec.tile_height = tile
+        width, height = max(width, tile[0]), max(height, tile[1])
+    dense = logluv.DENSEST if kind == "float" else DENSEST / spec.pixel_bytes()
+    check_plausible(path, width, height, width * height / dense)
     attributes: dict[str, Any] = {
         oiio.PHOTOMETRIC: photometric,
         "oiio:BitsPerSample": size,
         "tiff:Compression": compression,
         "planarconfig": "separate" if _number(tags, 284) == _SEPARATE else "contig",
-        "tiff:RowsPerStrip": min(height, _number(tags, 278, height)),
+        "tiff:RowsPerStrip": min(spec.height, _number(tags, 278, spec.height)),
         "ResolutionUnit": _UNITS.get(_number(tags, 296, 2), "none"),
     }
     attributes |= {name: _ratio(tags, tag) for name, tag in (("XResolution", 282), ("YResolution", 283))}
@@ -113,19 +116,24 @@ def count(path: str, file: oiio.Reader) -> int:
     except FileError as reason:
         error = reason
     there = _directories(path)
-    if there > known and spec_of(path, known) is not None:
+    if there > known and _is_known(path, known):
         return there
     if error:
         raise error
     return known
 
 
+def _is_known(path: str, page: int) -> bool:
+    """Whether a page is of these kinds, damaged or not."""
+    try:
+        return spec_of(path, page) is not None
+    except FileError:
+        return True
+
+
 def check(path: str, tags: Tags, spec: Any) -> None:
     """Refuses pages of these kinds whose samples have no place in a picture, or are not all there."""
     photometric, channels = spec.get_int_attribute(oiio.PHOTOMETRIC), spec.nchannels
-    width, height = max(spec.width, spec.tile_width), max(spec.height, spec.tile_height)
-    dense = DENSEST / (2 * channels) if is_deep_jpeg(spec) else logluv.DENSEST
-    check_plausible(path, width, height, width * height / dense)
     if is_deep_jpeg(spec):
         separate = channels > 1 and spec.get_string_attribute("planarconfig") == "separate"
         if (photometric, channels) not in _IN_JPEG or separate:
