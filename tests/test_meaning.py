@@ -19,7 +19,7 @@ from gpuops.files.hdr_light import HdrLight
 from gpuops.pixels.colour import SRGB
 from gpuops.pixels.spaces import named
 
-from .choices import each
+from .choices import each, pairs
 from .conftest import in_blocks
 
 
@@ -457,17 +457,24 @@ def test_whole_numbers_that_floats_do_not_hold(clpix, tmp_path) -> None:
     assert run.code == 1 and run.err.count("\n") == 1
 
 
-@each(
-    bits=[8, 16], white=[None, (0.3457, 0.3585), (0.3127, 0.329)], by_rows=[False, True], tiled=[False, True]
+@pytest.mark.parametrize(
+    ("kind", "bits", "white", "by_rows", "tiled"),
+    pairs(
+        ["cielab", "icclab"], [8, 16], [None, (0.3457, 0.3585), (0.3127, 0.329)], [False, True], [False, True]
+    ),
 )
-def test_cielab(clpix, tmp_path, rng, bits, white, by_rows, tiled) -> None:
-    """CIE 1976 by scikit-image, and Bradford's adaptation to D65 as the ICC specification has it."""
+def test_cielab(clpix, tmp_path, rng, kind, bits, white, by_rows, tiled) -> None:
+    """CIE 1976, and Bradford's adaptation to D65 as the ICC specification has it. ICC's L*a*b* is of D50."""
     lab = np.stack(
         [rng.uniform(0, 100, (48, 37)), rng.uniform(-100, 100, (48, 37)), rng.uniform(-100, 100, (48, 37))],
         -1,
     )
     lab[:2] = [[[0, 0, 0]], [[100, 0, 0]]]
-    if bits == 8:
+    if kind == "icclab":
+        steps = np.array([652.8, 256, 256] if bits == 16 else [2.55, 1, 1])
+        stored = np.rint((lab + np.array([0, 128, 128])) * steps)
+        exact = stored / steps - np.array([0, 128, 128])
+    elif bits == 8:
         stored = np.stack([np.rint(lab[..., 0] * 2.55), *np.rint(np.moveaxis(lab[..., 1:], -1, 0))], -1)
         exact = stored / [2.55, 1, 1]
     else:
@@ -483,17 +490,18 @@ def test_cielab(clpix, tmp_path, rng, bits, white, by_rows, tiled) -> None:
     values = stored.astype(np.int32).astype(np.uint8 if bits == 8 else np.uint16)
     options = {"tile": (16, 16)} if tiled else {"rowsperstrip": 7}
     path, made = tmp_path / "in.tif", tmp_path / "out.npy"
-    tifffile.imwrite(
-        path, values, photometric="cielab", metadata=None, software=False, extratags=tags, **options
-    )
+    tifffile.imwrite(path, values, photometric=kind, metadata=None, software=False, extratags=tags, **options)
     with pytest.MonkeyPatch.context() as patch:
         if by_rows:
             in_blocks(patch, 3000)
         run = clpix("flip", path, "--axis", "vertical", "-o", made)
-    assert run.code == 0 and run.err.count("\n") == run.err.count("is taken as D50") == (white is None), (
-        run.err
+    assert run.code == 0 and run.err.count("\n") == run.err.count("is taken as D50") == (
+        kind == "cielab" and white is None
     )
-    x, y = white or (0.9642 / (0.9642 + 1 + 0.8249), 1 / (0.9642 + 1 + 0.8249))
+    x, y = (white if kind == "cielab" else None) or (
+        0.9642 / (0.9642 + 1 + 0.8249),
+        1 / (0.9642 + 1 + 0.8249),
+    )
     source, target = np.array([x / y, 1, (1 - x - y) / y]), np.array([0.3127 / 0.329, 1, 0.3583 / 0.329])
     roots = (exact[..., 0] + 16) / 116
     roots = np.stack([roots + exact[..., 1] / 500, roots, roots - exact[..., 2] / 200], -1)

@@ -1,21 +1,19 @@
 """CIELAB samples → linear Rec. 709 light.
 
 Sources: TIFF 6.0, section 23, with the 16 bits that programs write (L* of 65535 is 100, a* and b* have 256 steps to 1);
-CIE 15, 8.2.1.
+Adobe's TIFF technical notes of 1995 on ICC L*a*b*, whose a* and b* have no sign, and ICC.1:2001-04, A.2 (16 bits: L* of
+65280 is 100); CIE 15, 8.2.1.
 """
 
 from __future__ import annotations
 
-import io
 import struct
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..pixels.primaries import to_rec709, xyz
-from .exif import POINTERS, MalformedError, Structure, laid_out
 
 #: The tag WhitePoint.
 WHITE = 318
@@ -35,22 +33,17 @@ def white(data: bytes) -> Values | None:
     return xyz((x, y)) if 0.1 < x < 0.8 and 0.1 < y < 0.8 else None
 
 
-def without_white(block: bytes | None) -> bytes | None:
-    """Returns an EXIF block without that tag, which is not true of other colours."""
-    with suppress(MalformedError, struct.error):
-        structure = Structure(io.BytesIO(block or b""))
-        directory, _ = structure.tree(structure.first, POINTERS)
-        if directory.pop(WHITE, None) is not None:
-            return b"II*\0\x08\0\0\0" + laid_out(directory, 8) if directory else None
-    return block
+def light(samples: Values, white: Values, *, of_icc: bool = False) -> npt.NDArray[np.float32]:
+    """Returns the light (rows, columns, 3), float32, of unsigned integers of 8 or 16 bits, whose white is a CIE XYZ.
 
-
-def light(samples: Values, white: Values) -> npt.NDArray[np.float32]:
-    """Returns the light (rows, columns, 3), float32, of unsigned integers of 8 or 16 bits, whose white is a CIE XYZ."""
+    ``of_icc``: L*, a* and b* are as ICC has them.
+    """
     wide = samples.dtype == np.uint16
-    lightness = samples[..., 0] * (100 / (65535 if wide else 255))
-    shades = samples[..., 1:].astype(samples.dtype, copy=False).view(np.int16 if wide else np.int8)
-    a, b = np.moveaxis(shades.astype(np.float64) / (256 if wide else 1), -1, 0)
+    lightness = samples[..., 0] * (100 / ((0xFF00 if of_icc else 0xFFFF) if wide else 255))
+    shades = samples[..., 1:]
+    if not of_icc:
+        shades = shades.astype(samples.dtype, copy=False).view(np.int16 if wide else np.int8)
+    a, b = np.moveaxis(shades / (256.0 if wide else 1.0) - (128 if of_icc else 0), -1, 0)
     y = (lightness + 16) / 116
     roots = np.stack([y + a / 500, y, y - b / 200], axis=-1)
     stimulus = white * np.where(roots > _DELTA, roots**3, 3 * _DELTA**2 * (roots - 4 / 29))

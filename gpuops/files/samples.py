@@ -36,13 +36,13 @@ def full_range(samples: Pixels, bits: int) -> Pixels:
 def spread(samples: Pixels, largest: int) -> Pixels:
     """Spreads samples v, 0 to ``largest``, over the whole range of 8 bits (of 16 if it is more than 255).
 
-    That is round(v · most / largest), where most is 255 or 65535.
+    That is round(v · most / largest), where most is 255 or 65535. Larger samples, which are damage, become the most.
     """
     kind, most = (np.dtype(np.uint8), 255) if largest < 256 else (np.dtype(np.uint16), 65535)
     if most == largest:
         return samples.astype(kind, copy=False)
     table: Pixels = np.rint(np.arange(largest + 1) * (most / largest)).astype(kind)
-    return np.take(table, samples)
+    return np.take(table, samples, mode="clip")
 
 
 def straight(pixels: Pixels) -> Pixels:

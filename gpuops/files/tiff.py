@@ -18,7 +18,7 @@ from ..errors import FileError
 from . import exif, stacks, threads
 from .formats.record import Method
 from .picture import Picture, Pixels
-from .read_errors import parsing, quiet_tifffile
+from .read_errors import parsing, quiet_tifffile, trouble
 
 # Bytes of pixels from which on they are in tiles.
 _TILED = 1 << 30
@@ -51,13 +51,17 @@ def read_samples(path: str, page: int, shape: tuple[int, int, int]) -> Pixels:
 def read_rows(path: str, page: int, shape: tuple[int, int, int], count: int) -> Iterator[Pixels]:
     """Gives what :func:`read_samples` returns, about ``count`` rows at a time: whole strips, or rows of tiles.
 
-    Planes that follow each other, and files that lack parts, come as a whole only.
+    Planes that follow each other, and files that lack parts, come as a whole only. Raises FileError where the places of
+    some parts are not even named.
     """
     height, width, channels = shape
     with parsing(path), quiet_tifffile().TiffFile(path) as file:
         image = file.pages[page].aspage()
         planes = channels if image.planarconfig == 2 else 1
         least = min(height, image.tilelength if image.is_tiled else image.rowsperstrip)
+        parts = planes * -(-height // max(1, least)) * (-(-width // image.tilewidth) if image.is_tiled else 1)
+        if parts > len(image.dataoffsets):
+            raise trouble(path, "read", f"{len(image.dataoffsets)} strips or tiles of {parts}")
         at_once = height if count >= height else least * max(1, count // least)
 
         def empty(top: int) -> Pixels:
@@ -66,8 +70,8 @@ def read_rows(path: str, page: int, shape: tuple[int, int, int], count: int) -> 
 
         first, rows = 0, empty(0)
         # unsorted, tifffile to 2026.3 takes others for those that the file lacks
-        parts = image.segments(maxworkers=threads.count(), buffersize=_AHEAD, sort=count >= height)
-        for segment, (plane, _, top, left, _), _ in parts:
+        segments = image.segments(maxworkers=threads.count(), buffersize=_AHEAD, sort=count >= height)
+        for segment, (plane, _, top, left, _), _ in segments:
             if top >= first + rows.shape[1]:
                 yield rows[0]
                 first, rows = top, empty(top)

@@ -1,4 +1,5 @@
 """TIFF, read by OpenImageIO, and written by :mod:`gpuops.files.tiff`, which reads what OpenImageIO does not.
+:mod:`gpuops.files.tiff_kinds` knows the pages that it does not even open.
 
 Sources for what a directory says of samples beyond what the decoder tells: TIFF revision 6.0, sections 3
 (BaselineTIFF), 16 (CMYK Images) and 18 (Associated Alpha Handling); GDAL's page on GeoTIFF, "Sparse files".
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -20,9 +21,10 @@ from ...errors import FileError
 from ...notes import note
 from ...pixels.colour import DATA
 from ...pixels.primaries import D50_XYZ
-from .. import cielab, containers, exif, oiio, positions, raster, samples, tiff
+from .. import cielab, containers, exif, logluv, oiio, positions, raster, samples, tiff, tiff_kinds
 from ..picture import Picture, Pixels
 from ..strips import RowsOf
+from ..tiff_kinds import PLACES, Tags
 from ..tiff_numbers import NUMBERS
 from . import dng
 from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method
@@ -36,8 +38,6 @@ _PHOTOMETRICS = (_MIN_IS_WHITE, _MIN_IS_BLACK, _RGB, _PALETTE, 4, oiio.SEPARATED
 _WHOLE, _EXACT = ("int8", "int16", "int", "uint"), 1 << 24
 #: The numbers of compressions that OpenImageIO may lack: LERC, LZMA, Zstandard, JPEG 2000, PNG and JPEG XL.
 _BY_TIFFFILE = (34887, 34925, 50000, 34712, 34933, 50002)
-#: The entries of a page's directory by their tags; none where it is damaged.
-Tags = Mapping[int, exif.Entry]
 
 #: Tags of programs whose pictures are data: MetaMorph, Zeiss, GeoTIFF, Micro-Manager. And how descriptions of others
 #: begin, or what is in them.
@@ -52,8 +52,6 @@ _EXTRA_SAMPLES = 338
 _ASSOCIATED, _UNASSOCIATED = 1, 2
 # The tag InkSet, and its value for CMYK.
 _INK_SET, _CMYK = 332, 1
-# The tags of where strips and tiles are, each with that of their bytes.
-_PLACES = ((273, 279), (324, 325))
 
 
 def _read(path: str, layer: LayerId) -> Picture:
@@ -75,8 +73,11 @@ def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, i
 def _opened(path: str, file: oiio.Reader, layer: LayerId, extras: containers.Extras) -> _TiffPage:
     names = tuple(map(str, range(_pages_of(path, file))))
     index = raster.number(path, layer, names)
-    spec = file.spec(index)
-    return _TiffPage(path, extras, file.raw_spec(index) if oiio.is_of_inks(spec) else spec, layer, names)
+    spec = tiff_kinds.spec_of(path, index)
+    if spec is None:
+        spec = file.spec(index)
+        spec = file.raw_spec(index) if oiio.is_of_inks(spec) else spec
+    return _TiffPage(path, extras, spec, layer, names)
 
 
 def _pages_of(path: str, file: oiio.Reader) -> int:
@@ -86,7 +87,7 @@ def _pages_of(path: str, file: oiio.Reader) -> int:
     key = path, state.st_size, state.st_mtime_ns
     last = _counted
     if last[0] != key:
-        last = _counted = key, file.count()
+        last = _counted = key, tiff_kinds.count(path, file)
     return last[1]
 
 
@@ -113,11 +114,18 @@ class _TiffPage(raster.Page):
     def is_lab(self) -> bool:
         """Whether colours are CIELAB."""
         known = self.spec.get_int_attribute("oiio:BitsPerSample") in (8, 16)
-        return known and self.photometric == _LAB and self.spec.nchannels == 3
+        return known and self.photometric in (_LAB, tiff_kinds.ICC_LAB) and self.spec.nchannels == 3
+
+    @property
+    def is_log(self) -> bool:
+        """Whether samples are logarithms of light: LogLuv."""
+        return self.photometric in (logluv.GRAY, logluv.COLOURS)
 
     @cached_property
     def white(self) -> npt.NDArray[Any]:
-        """The white of CIELAB, a CIE XYZ; notes if nothing says it."""
+        """The white of CIELAB, a CIE XYZ; notes if nothing says it. ICC's has one white."""
+        if self.photometric == tiff_kinds.ICC_LAB:
+            return D50_XYZ
         entry = self.tags.get(cielab.WHITE)
         white = cielab.white(entry.data) if entry is not None else None
         if white is None:
@@ -126,7 +134,7 @@ class _TiffPage(raster.Page):
 
     @property
     def icc(self) -> bytes | None:
-        return None if self.is_lab else super().icc
+        return None if self.is_lab or self.is_log else super().icc
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -153,9 +161,11 @@ class _TiffPage(raster.Page):
         self, shape: tuple[int, ...], dtype: np.dtype[Any]
     ) -> tuple[Picture, Callable[[Pixels], Pixels]]:
         picture, finished = super().described(shape, dtype)
-        if self.is_lab:
-            kept = cielab.without_white(picture.metadata.exif)
-            picture = replace(picture, metadata=replace(picture.metadata, exif=kept))
+        if self.is_lab or self.is_log:
+            kept = tiff_kinds.without_white(picture.metadata.exif)
+            picture = replace(picture, metadata=replace(picture.metadata, exif=kept), assumed=False)
+        if self.is_log and (scale := tiff_kinds.stonits(self.tags)) != 1:
+            note(f"{self.path}: is read without its scale to cd/m² ({scale:g})")
         text = self.description
         data = self.are_numbers or not self.tags.keys().isdisjoint(_DATA_TAGS) or _DATA_TEXTS.match(text)
         across, down = (self.spec.get_float_attribute(name, 1) for name in ("XResolution", "YResolution"))
@@ -168,6 +178,8 @@ class _TiffPage(raster.Page):
         spec = self.spec
         if str(spec.format) == "double" or spec.get_string_attribute("planarconfig") == "separate":
             return "holds doubles, or its channels one after the other"
+        if self.is_log:
+            return "is LogLuv"
         return "lacks some of its strips or tiles" if _is_sparse(self.tags) else ""
 
     def alpha(self, channels: int) -> tuple[int, int, bool]:
@@ -198,13 +210,13 @@ class _TiffPage(raster.Page):
         return []
 
     def rows(self, path: str, count: int) -> Iterator[Pixels]:
-        if self.only_tifffile:
+        if self.by_others:
             return map(self.convert, tiff.read_rows(path, self.index, self.shape, count))
         return map(self.convert, super().rows(path, count))
 
     @property
     def together(self) -> int:
-        strip = self.spec.get_int_attribute("tiff:RowsPerStrip") if self.only_tifffile else 1
+        strip = self.spec.get_int_attribute("tiff:RowsPerStrip") if self.by_others else 1
         return max(1, self.spec.tile_height or strip)
 
     def check(self) -> None:
@@ -218,7 +230,9 @@ class _TiffPage(raster.Page):
         if oiio.is_of_inks(spec) and not whole_numbers:
             raise FileError(f"{path}: holds {stored} samples of inks; convert it to 8 or 16 bits first")
         of_others = photometric == oiio.SEPARATED and not _is_cmyk(self.tags, spec.nchannels)
-        if self.is_lab:
+        if self.is_log or tiff_kinds.is_deep_jpeg(spec):
+            tiff_kinds.check(path, self.tags, spec)
+        if self.is_lab or self.is_log:
             return
         if photometric not in _PHOTOMETRICS or of_others:
             kind = "inks or channels beyond CMYK" if of_others else f"colours of kind {photometric}"
@@ -234,7 +248,7 @@ class _TiffPage(raster.Page):
         """What is to be done to samples, row by row."""
         spec = self.spec
         if self.is_lab:
-            return cielab.light(pixels, self.white)
+            return cielab.light(pixels, self.white, of_icc=self.photometric == tiff_kinds.ICC_LAB)
         if self.are_numbers:
             if pixels.dtype.itemsize > 2 and np.abs(pixels.astype(np.float64)).max(initial=0) > _EXACT:
                 _ = self.rounding
@@ -243,7 +257,9 @@ class _TiffPage(raster.Page):
             note(f"{self.path}: double precision is read as float")
             with np.errstate(over="ignore"):  # values beyond float's range become infinite
                 return pixels.astype(np.float32)
-        if spec.getattribute(oiio.PHOTOMETRIC) is not None:
+        if tiff_kinds.is_deep_jpeg(spec):
+            pixels = samples.full_range(pixels, tiff_kinds.DEEP)
+        elif spec.getattribute(oiio.PHOTOMETRIC) is not None:
             pixels = _spread(pixels, spec.get_int_attribute("oiio:BitsPerSample"))
         if self.photometric == _MIN_IS_WHITE:  # the decoder has already inverted 8 bits, alpha included
             inverse = pixels[:, :, 1:] if str(spec.format) == "uint8" else pixels[:, :, :1]
@@ -251,8 +267,8 @@ class _TiffPage(raster.Page):
         return pixels
 
     @cached_property
-    def only_tifffile(self) -> bool:
-        """Whether OpenImageIO does not read samples of colours or inks as they are, or some are missing."""
+    def by_others(self) -> bool:
+        """Whether OpenImageIO does not read samples as they are, or some are missing."""
         spec, kind, compression = self.spec, self.photometric, self.spec.get_string_attribute("compression")
         whole: bool = spec.get_int_attribute("oiio:BitsPerSample") == 8 * spec.format.size()
         colours = (_MIN_IS_BLACK, _RGB, oiio.SEPARATED)
@@ -262,7 +278,7 @@ class _TiffPage(raster.Page):
                     f"{self.path}: has only some of its strips or tiles; write it anew with all of them first"
                 )
             return True
-        if self.are_numbers or self.is_lab:
+        if self.are_numbers or self.is_lab or self.is_log or tiff_kinds.is_deep_jpeg(spec):
             return True
         number = spec.get_int_attribute("tiff:Compression")
         lacking = (kind in colours and number in _BY_TIFFFILE) or (
@@ -295,7 +311,7 @@ def _alpha_behind(tags: Tags, colours: int) -> tuple[int, bool]:
 
 def _is_sparse(tags: Tags) -> bool:
     """Whether some of a page's strips or tiles are not in the file: their place and size are 0, as GDAL has it."""
-    for place, size in _PLACES:
+    for place, size in PLACES:
         if place in tags and size in tags:
             pairs = zip(tags[place].integers(), tags[size].integers(), strict=False)
             return any(pair == (0, 0) for pair in pairs)
@@ -320,15 +336,16 @@ def _spread(pixels: Pixels, bits: int) -> Pixels:
 def _samples(path: str, file: oiio.Reader, page: _TiffPage) -> Pixels:
     """The samples of a page in their stored depth; a FileError where they have no place in a picture."""
     page.check()
-    if str(page.spec.format) != "double" and not page.only_tifffile:
+    if str(page.spec.format) != "double" and not page.by_others:
         return page.convert(file.read(index=page.index))
     file.check_plausible(page.spec)
-    return page.convert(tiff.read_samples(path, page.index, page.shape))
+    read = logluv.light if page.is_log else tiff.read_samples
+    return page.convert(read(path, page.index, page.shape))
 
 
 def _count(path: str) -> int:
     with oiio.Reader(path) as file:
-        return file.count()
+        return _pages_of(path, file)
 
 
 def _says_data(picture: Picture) -> bool:
