@@ -87,7 +87,7 @@ def _page_of(shared: Shared, job: Job) -> tuple[str, str | None]:
 
 def _explain(shared: Shared, chain: Chain) -> None:
     """Prints what would be done with the first input."""
-    from gpuops.batch.describe import explain
+    from gpuops.batch.explanation import explain
     from gpuops.gpu import Gpu
 
     named = (None, *(params.output for params in chain if isinstance(params, WriteParams)))

@@ -94,14 +94,18 @@ class Strict(click.Command):
 
 
 class DeviceCommand(Strict):
-    """A command that is going to need a device, whose libraries are loaded from its beginning on."""
+    """A command that is going to need a device, whose libraries are loaded from its beginning on.
+
+    One that has --stats needs it with this option alone.
+    """
 
     def invoke(self, ctx: click.Context) -> Any:
         from gpuops.process import ahead
 
         if sys.stderr.isatty() and not ctx.params.get("quiet"):
             notes.on_wait = lambda text: say(f"clpix: {text}")
-        ahead.begin()
+        if ctx.params.get("stats", True):
+            ahead.begin()
         return super().invoke(ctx)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -43,6 +45,19 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
         if function is not None:
             function()
     os._exit(128 + number)  # as shells report a signal
+
+
+def leave(code: int) -> None:
+    """Ends the process without what drivers and codecs do when they are unloaded, which takes a tenth of a second.
+
+    It returns where a thread is still at work, or somebody traces the program.
+    """
+    others = (thread for thread in threading.enumerate() if thread is not threading.current_thread())
+    traced = sys.gettrace() or sys.getprofile() or "coverage" in sys.modules
+    if traced or not all(thread.daemon for thread in others):
+        return
+    atexit._run_exitfuncs()
+    os._exit(code)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,7 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
     from contextlib import nullcontext
     from dataclasses import replace
 
-    from gpuops.batch import describe, file_statistics
+    from gpuops.batch import contents, describe
     from gpuops.errors import DeviceError, GpuopsError, json_text, visible
     from gpuops.files import Identities, Strips
     from gpuops.files.streams import from_stream, printable
@@ -80,9 +80,9 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
             try:
                 with from_stream(sys.stdin.buffer) if path == STREAM else nullcontext(path) as here:
                     with report.phase("decode") if report else nullcontext():
-                        fmt, content = file_statistics.read(here, job)
+                        fmt, content = contents.read(here, job)
                         if isinstance(content, Strips) and not stats:
-                            file_statistics.check(content)
+                            contents.check(content)
                     if stats and gpu is None:
                         gpu = open_gpu(shared, report)
                     measured = _measured(gpu, here, content, job) if gpu else {}
@@ -97,13 +97,10 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
                 _add(rows, path, job.layer if shared.frames else None, measured)
             told = content.picture if isinstance(content, Strips) else content
             if as_json:
-                listed.append(describe.as_json(path, fmt, told, measured, histogram=histogram))
+                plain = _as_json(measured, histogram) if stats else {}
+                listed.append(describe.as_json(path, fmt, told, plain))
                 continue
-            lines = list(describe.as_text(path, fmt, told))
-            for name, figures in measured.items():
-                lines += describe.table(figures, name)
-                lines += describe.chart(figures) if histogram else ()
-            lines += [describe.NOTE] if measured else []
+            lines = [*describe.as_text(path, fmt, told), *(_as_text(measured, histogram) if stats else ())]
             click.echo("\n".join(map(visible, lines)))
         if as_json:
             click.echo(json_text(listed, 1))
@@ -111,9 +108,25 @@ def command(shared: Shared, stats: bool, histogram: bool, as_json: bool) -> None
         click.get_current_context().exit(FAILURE)
 
 
+def _as_json(measured: Mapping[str, Measured], histogram: bool) -> dict[str, Any]:
+    from gpuops.batch.statistics_text import as_json
+
+    return {name: as_json(one, histogram=histogram) for name, one in measured.items()}
+
+
+def _as_text(measured: Mapping[str, Measured], histogram: bool) -> Iterator[str]:
+    from gpuops.batch import statistics_text
+
+    for name, figures in measured.items():
+        yield from statistics_text.table(figures, name)
+        yield from statistics_text.chart(figures) if histogram else ()
+    if measured:
+        yield statistics_text.NOTE
+
+
 def _add(rows: Table, path: str, page: str | None, measured: Mapping[str, Measured]) -> None:
     """Adds a row for each channel."""
-    from gpuops.batch.describe import flat_figures
+    from gpuops.batch.statistics_text import flat_figures
 
     for name, one in measured.items():
         for channel, of in one.all.items():

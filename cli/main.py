@@ -140,6 +140,8 @@ def main(args: list[str] | None = None) -> None:
         completion.register()
     with standard_error.apart():
         code = _run(args)
+    if args is None:
+        exits.leave(code)
     sys.exit(code)
 
 

@@ -26,7 +26,6 @@ from gpuops.files.streams import printable
 from gpuops.operation import Params
 from gpuops.params.colours import AUTO, INPUT
 from gpuops.params.files import STREAM
-from gpuops.plan import Step
 from gpuops.profile import Report
 
 from .messages import complain, failure, progress_of, say
@@ -126,6 +125,8 @@ def make_video(
         raise click.UsageError(
             "a video has the curve of its space: in place of --transfer name --colour rec2100-pq"
         )
+    from gpuops.plan import Step
+
     check_input(source)
     files.check_place(target, overwrite=shared.overwrite, inputs=inputs)
     with video.opened(source) as frames:

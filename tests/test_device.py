@@ -360,6 +360,30 @@ def test_a_full_disk_gives_no_verdict(fresh, child, monkeypatch) -> None:
     assert probe.verdict(info, "1", 0).usable
 
 
+def test_programs_of_pocl_are_looked_at_once(fresh, monkeypatch) -> None:
+    """Until they are used again, or the machine starts anew: thousands of them took a third of a second."""
+    monkeypatch.setattr(pocl, "_state", lambda folder: "this start")
+    programs = [fresh / group / "PROGRAM" for group in ("AB", "CD")]
+    for program in programs:
+        (program / "blur" / "64-1-1").mkdir(parents=True)
+        (program / "blur" / "64-1-1" / "blur.so").write_bytes(b"\x7fELF")
+        (program / "last_accessed").touch()
+        os.utime(program / "last_accessed", (time.time() - 3600,) * 2)
+
+    def there() -> list[bool]:
+        pocl.mend(str(fresh))
+        return [program.exists() for program in programs]
+
+    assert there() == [True, True]
+    for program in programs:
+        (program / "blur" / "64-1-1" / "blur.so").write_bytes(bytes(4))
+    assert there() == [True, True]
+    (programs[1] / "last_accessed").touch()
+    assert there() == [True, False]
+    monkeypatch.setattr(pocl, "_state", lambda folder: "the next start")
+    assert there() == [False, False]
+
+
 def test_build_failures_are_told_by_their_cause() -> None:
     import pyopencl as cl
 

@@ -1,66 +1,32 @@
-"""A file's contents and the statistics of its values, as text for a person and as plain values for JSON."""
+"""A file's contents, as text for a person and as plain values for JSON."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
-from .. import plan
-from ..bench.report_formats import columns
-from ..errors import byte_count, json_values, visible
+from ..errors import json_values
 from ..files import Format, Metadata, NamedArrays, Picture, exif, icc, photograph
 from ..files.streams import printable
-from ..gpu import Gpu
-from ..metrics.reduction import BINS_PER_STOP, LOWEST_STOP
-from ..metrics.statistics import Statistics
-from ..params.files import STREAM
 from ..pixels.colour import Colour
-from ..plan import Plan, Step
-from ..rows.schedule import RowSchedule, ScheduledStep
-from .access import Access
-from .chains import prepare
-from .file_statistics import CHANNELS, Measured
-from .item import Item
-from .job import Job
-from .memory import device_bytes
+from .contents import CHANNELS
 
-#: The percentiles in the tables.
-PERCENTS = (1, 10, 50, 90, 99)
-#: The kinds of values, as headings name them.
-_VALUES = {
-    "linear": "linear light",
-    "encoded": "stored values, sRGB-encoded",
-    "stored": "stored values",
-    "magnitude": "magnitudes",
-}
 #: The depths of pixels, as tables name them.
 _DEPTHS = {"uint8": "8 bits", "uint16": "16 bits", "float16": "half", "float32": "float"}
-#: Columns of a table, at most.
-_BESIDE = 6
-#: Characters of the longest bar.
-_BAR = 50
 #: Characters of an attribute's value, at most.
 _LONGEST = 100
-
-
-# -- what a file is ------------------------------------------------------------------------------------------
 
 
 def as_json(
     path: str,
     fmt: Format,
     content: Picture | NamedArrays,
-    measured: Mapping[str, Measured],
-    *,
-    histogram: bool = False,
+    measured: Mapping[str, Any],
 ) -> Any:
-    """Returns the whole description; ``measured`` is keyed by arrays' names, a picture's by ""."""
+    """Returns the whole description; ``measured``: statistics, by arrays' names, a picture's under ""."""
 
     def statistics(name: str) -> dict[str, Any]:
-        return {"statistics": _measured(measured[name], histogram)} if name in measured else {}
+        return {"statistics": measured[name]} if name in measured else {}
 
     metadata = _metadata(content.metadata, _profile(content))
     if isinstance(content, NamedArrays):
@@ -200,171 +166,3 @@ def _kind(content: NamedArrays) -> str:
 def _shortened(value: Any) -> str:
     text = " ".join(str(value).split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-# -- statistics ----------------------------------------------------------------------------------------------
-
-
-def figures(s: Statistics) -> dict[str, Any]:
-    """Returns statistics by their names."""
-    percentiles = {percent: s.percentile(percent) for percent in PERCENTS}
-    low, high = percentiles[PERCENTS[0]], percentiles[PERCENTS[-1]]
-    return {
-        **{name: getattr(s, name) for name in ("count", "finite", "nan", "infinite", "negative")},
-        "zero": s.finite - s.positive - s.negative,
-        **{name: getattr(s, name) for name in ("minimum", "maximum", "mean", "log_mean")},
-        "percentiles": percentiles,
-        "dynamic_range": math.log2(high / low) if low > 0 else math.nan,
-        "sum": s.sum,
-        "log2_sum": s.log2_sum if s.positive else math.nan,
-    }
-
-
-def flat_figures(s: Statistics) -> dict[str, Any]:
-    """Returns statistics by their names, percentiles by their numbers."""
-    values = figures(s)
-    return values | {str(percent): value for percent, value in values.pop("percentiles").items()}
-
-
-def _measured(measured: Measured, histogram: bool) -> dict[str, Any]:
-    bins = {"lowest_stop": LOWEST_STOP, "bins_per_stop": BINS_PER_STOP}
-
-    def all_of(s: Statistics) -> dict[str, Any]:
-        return figures(s) | ({"histogram": {**bins, "counts": s.histogram}} if histogram else {})
-
-    return {
-        "values": measured.values,
-        "luminance": all_of(measured.luminance) if measured.luminance else None,
-        "channels": {name: all_of(s) for name, s in measured.channels.items()},
-    }
-
-
-#: The rows of the table, and their headings.
-_ROWS = {
-    "count": "values",
-    "nan": "NaN",
-    "infinite": "infinite",
-    "negative": "negative",
-    "zero": "zero or subnormal",
-    "minimum": "minimum",
-    "maximum": "maximum",
-    "mean": "mean",
-    "sum": "sum",
-    "log_mean": "log mean *",
-    **{str(percent): f"{percent} % below *" for percent in PERCENTS},
-    "dynamic_range": f"stops between {PERCENTS[0]} and {PERCENTS[-1]} %",
-    "log2_sum": "sum of log2 *",
-}
-#: The meaning of the tables' asterisks.
-NOTE = f"  * of the positive values; percentiles are within 1/{BINS_PER_STOP} of a stop"
-
-
-def table(measured: Measured, name: str = "") -> Iterator[str]:
-    """Yields lines of a table with a column for luminance and one for each channel; many columns are split."""
-    what = f"{name}: {_VALUES[measured.values]}" if name else _VALUES[measured.values]
-    sets = list(measured.all.items())
-    for first in range(0, len(sets), _BESIDE):
-        part = sets[first : first + _BESIDE]
-        numbers = [flat_figures(s) for _, s in part]
-        rows = [(label, *(_figure(values[key]) for values in numbers)) for key, label in _ROWS.items()]
-        yield from (f"  {line}" for line in columns((what, *(title for title, _ in part)), rows))
-
-
-def _figure(value: float) -> str:
-    return "-" if math.isnan(value) else str(value) if isinstance(value, int) else f"{value:.6g}"
-
-
-def chart(measured: Measured) -> Iterator[str]:
-    """Returns a bar for each stop from the darkest to the brightest positive value, of luminance if there is one."""
-    sets = {"luminance": measured.luminance} if measured.luminance else measured.channels
-    for name, s in sets.items():
-        stops = s.histogram.reshape(-1, BINS_PER_STOP).sum(axis=1, dtype=np.int64)
-        lit = np.flatnonzero(stops)
-        if not len(lit):
-            yield f"  {name}: no positive values"
-            continue
-        yield f"  {name}, from 2^stop on: share of the positive values"
-        for stop in range(lit[0], lit[-1] + 1):
-            bar = "█" * round(_BAR * stops[stop] / stops.max())
-            yield f"  {stop + LOWEST_STOP:>4} {stops[stop] / stops.sum():8.3%} {bar}".rstrip()
-
-
-# -- An explanation of a chain: its steps, the values that each works on, what is fused, and the memory that it takes
-
-
-def explain(gpu: Gpu, job: Job) -> str:
-    """Returns the explanation of a chain, for the picture in a file.
-
-    Raises what the job would raise before it computes anything.
-    """
-    chain, source, target, options = job.chain, job.source, job.target, job.options
-    assert chain is not None
-    access = Access(source, options)
-    picture = access.opened().picture
-    todo = plan.plan(chain, options.space, options.light)
-    item = Item(gpu, target, options, access)
-    item.how(picture, linear=todo.linear, premultiply=todo.premultiplied)
-    height, width, channels = picture.pixels.shape
-    lines = [
-        f"input   {source}: {width} × {height}, {channels} channels of {picture.pixels.dtype.name}",
-        f"read as {_values(todo)}",
-    ]
-    orientation, shape = picture.metadata.orientation, (channels, height, width)
-    with item.naming():
-        schedule = RowSchedule.of(gpu, todo, shape, orientation, picture.frame)
-    todo = schedule.plan
-    launches = plan.launches(todo)
-    prepare(item, todo)
-    for at in schedule.steps:
-        fused = _fused(at.step, launches) if options.fuse else ""
-        lines.append(f"{at.step.name:<12}{_step(at)}{fused}")
-    memory = device_bytes(schedule, picture)
-    there = f"{byte_count(gpu.limits.global_bytes)} on {gpu.info.name}"
-    lines.append(f"memory  {byte_count(memory)} of {there}")
-    idle = len(chain) - len(todo.steps)
-    if idle:
-        lines.append(f"{idle} of {len(chain)} steps change nothing and are left out")
-    lines.append(f"output  {target}, {options.format if target == STREAM else options.format_of(target)}")
-    access.finish()
-    return "\n".join(map(visible, lines))
-
-
-def _values(todo: Plan) -> str:
-    is_light = todo.space == "linear" or (todo.linear and todo.space != "encoded")
-    return (
-        f"{'light' if is_light else 'stored values'}, {'premultiplied' if todo.premultiplied else 'straight'}"
-    )
-
-
-def _step(at: ScheduledStep) -> str:
-    step, traits = at.step, at.step.traits
-    reach = at.reach.spoiled
-    words = [traits.kind, "light" if traits.space == "light" else "stored values"]
-    if traits.space != "stored":
-        words.append("premultiplied" if traits.premultiplied else "straight")
-    if reach:
-        words.append(f"halo {reach:g} pixels" if math.isfinite(reach) else "halo: the whole image")
-    if traits.statistics:
-        whose = " of all inputs" if step.operation.together(step.params) else ""
-        words.append(f"first measures {', '.join(traits.statistics)}{whose}")
-    if at.spectral is not None:
-        kept = byte_count(8 * math.prod(at.spectral.spooled(at.shape)), up=True)
-        words.append(f"by rows {kept} of spectra are kept")
-    elif at.slabbed is not None:
-        kept = byte_count(4 * math.prod(at.shape) + at.slabbed.beside, up=True)
-        words.append(f"by rows {kept} of planes and coefficients are kept")
-    if traits.display:
-        words.append("gives a display's values")
-    return ", ".join(words)
-
-
-def _fused(step: Step, launches: list[tuple[Step, ...]]) -> str:
-    """Says which launches a step shares with its neighbours, and with reading and writing the files."""
-    group = next(group for group in launches if step in group)
-    last = group[-1].operation
-    if step is not group[-1]:
-        return f"; at once with {group[-1].name}"
-    writes = group is launches[-1] and (last.ends or last.stage)
-    if group is launches[0] and (last.stage or (last.ends and writes)):
-        return "; reads and writes the files' pixels" if writes else "; reads the file's pixels"
-    return "; writes the file's pixels" if writes else ""

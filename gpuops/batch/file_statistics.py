@@ -1,10 +1,9 @@
-"""What files hold, and the statistics of their values: as a whole, or by rows where memory has no room for it."""
+"""The statistics of files' values: as a whole, or by rows where memory has no room for it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -13,7 +12,6 @@ import numpy as np
 
 from .. import files, notes
 from ..errors import FileError, byte_count
-from ..files.arrays import NoPictureError
 from ..gpu import Gpu
 from ..metrics.statistics import Statistics, all_statistics, channel_statistics
 from ..pixels.coding import Decoding
@@ -22,11 +20,9 @@ from ..pixels.light import readable
 from ..rows.budget import BLOCKS, Budget, codecs
 from ..rows.threads import rows_ahead
 from ..tiles.memory import MOST_PIXELS, no_room
-from .access import Access, check_input
+from .contents import CHANNELS
 from .options import Options
 
-# The names of channels, by their number.
-CHANNELS = {1: ("Y",), 2: ("Y", "A"), 3: ("R", "G", "B"), 4: ("R", "G", "B", "A")}
 # The types whose values float32 holds.
 _FLOATS = ("bool", "int8", "uint8", "int16", "uint16", "float16", "float32", "complex64")
 # Bytes of rows from which on more at a time are no faster.
@@ -35,8 +31,6 @@ _ENOUGH = 1 << 25
 _TABLES = 1 << 19
 # The share of the rows that the device has room for which come at a time: the pool rounds up, and sums need a little.
 _SPARE = 2
-# Rows that are read at a time where nothing is measured.
-_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -72,29 +66,6 @@ class Measured:
         return Measured(
             self.values, {name: of + other.channels[name] for name, of in self.channels.items()}, luminance
         )
-
-
-def read(
-    path: str, options: Options
-) -> tuple[files.Format, files.Picture | files.NamedArrays | files.Strips]:
-    """Returns a file's format and what it holds: rows, if that takes more memory than the options allow.
-
-    Raises FileError for what cannot be read.
-    """
-    check_input(path, alone=True)
-    if not files.is_numbers(path, options.layer):
-        with suppress(NoPictureError):
-            rows = Access(path, options).rows()
-            if rows is not None:
-                rows.tell()
-                return files.format_in(path), rows
-    return files.read_contents(path, layer=options.layer, most=Budget(path, options.memory).nbytes)
-
-
-def check(strips: files.Strips) -> None:
-    """Reads all rows, so that damage is found."""
-    for _ in strips.rows(_ROWS):
-        pass
 
 
 def measured(gpu: Gpu, path: str, content: files.Picture | files.Strips, options: Options) -> Measured:

@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -23,6 +24,8 @@ _NO_PROGRAMS = getattr(os, "ST_NOEXEC", 0)
 _WRITTEN = 60
 # The file that PoCL writes whenever it uses a program.
 _USED = "last_accessed"
+# The file that says until when programs were looked at, and the bytes of it that are read.
+_MARK, _LONGEST = "looked-at", 200
 
 Program = TypeVar("Program")
 
@@ -48,12 +51,35 @@ def _can_run_from(folder: str) -> bool:
 def mend(folder: str) -> None:
     """Removes the programs of which a file is blank, a folder, or was changed after it was made.
 
-    PoCL ends the process when it loads a damaged one.
+    PoCL ends the process when it loads a damaged one. What has been looked at since the machine started, and was not
+    used later, is good.
     """
+    mark, now = os.path.join(folder, _MARK), time.time()
+    looked_at = _looked_at(folder, mark)
     for program in _programs(folder):
         with contextlib.suppress(OSError):  # another process removes it
+            used = os.path.join(program.path, _USED)
+            if looked_at and os.path.isfile(used) and os.stat(used).st_mtime < looked_at:
+                continue
             if _is_damaged(program.path, program.stat()):
                 shutil.rmtree(program.path, ignore_errors=True)
+    with contextlib.suppress(OSError), open(mark, "w") as file:
+        file.write(f"{now - _WRITTEN} {_state(folder)}")
+
+
+def _looked_at(folder: str, mark: str) -> float:
+    """Returns the time until which the programs of a folder were looked at; 0 if that is not known."""
+    with contextlib.suppress(OSError, ValueError), open(mark) as file:
+        time_, _, state = file.read(_LONGEST).partition(" ")
+        if state == _state(folder):
+            return float(time_)
+    return 0.0
+
+
+def _state(folder: str) -> str:
+    """Returns what is another one for another folder, and after the machine has started anew."""
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        return f"{file.read().strip()} {os.stat(folder).st_ino}"
 
 
 def _programs(folder: str) -> Iterator[os.DirEntry[str]]:
