@@ -74,6 +74,28 @@ def test_help_loads_neither_numpy_nor_opencl() -> None:
     assert run.returncode == 0, run.stderr
 
 
+@each(
+    line__banned=[
+        ("info in.png", "pyopencl sqlite3 PIL imagecodecs tifffile gpuops.plan"),
+        (
+            "blur in.png --sigma 1 -o out.png",
+            "PIL imagecodecs tifffile imageio gpuops.regress asyncio ssl av",
+        ),
+        ("compare in.png in.png", "PIL imagecodecs tifffile imageio gpuops.regress asyncio ssl av"),
+    ]
+)
+def test_commands_load_what_they_need(tmp_path, line, banned) -> None:
+    files.write(tmp_path / "in.png", Picture(np.zeros((9, 9, 3), np.uint8)))
+    code = (
+        "import sys\nfrom clpix.main import cli\n"
+        f"try:\n    cli.main({line.split()!r}, standalone_mode=False)\nexcept SystemExit:\n    pass\n"
+        f"loaded = {banned.split()!r}\n"
+        "assert not {*loaded} & {*sys.modules}, {*loaded} & {*sys.modules}\n"
+    )
+    run = run_python("-c", code, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+
+
 def test_version(clpix) -> None:
     from importlib.metadata import version
 
