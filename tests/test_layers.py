@@ -165,6 +165,35 @@ def test_tilted_channels(clpix, tmp_path, rng, way) -> None:
     assert after["diffuse.R"][y, x] != 0 and after["objectId"][0, 0] == 0
 
 
+@each(shift=[(3, 2), (1.5, 0)])
+def test_a_measured_shift_moves_all_channels(clpix, tmp_path, rng, shift) -> None:
+    """By whole pixels exactly; by half of one, depths and IDs by the nearest pixel, and others between pixels."""
+    (before,) = written(tmp_path / "in.exr", rng, size=(64, 48))
+    frequencies = np.fft.fftfreq(64)
+    turned = np.exp(-2j * np.pi * frequencies * shift[0])
+    colours = [np.roll(before[c].astype(float), shift[1], 0) for c in "RGB"]
+    moved = np.stack([np.fft.ifft(np.fft.fft(c, axis=1) * turned, axis=1).real for c in colours], -1)
+    files.write(tmp_path / "ref.exr", files.Picture(moved.astype(np.float32), linear=True))
+    register = ("register", tmp_path / "in.exr", "--reference", tmp_path / "ref.exr", "--window", "none")
+    run = clpix(*register, "-o", tmp_path / "out.exr")
+    assert run.code == 0 and f"shift {shift[0]:g},{shift[1]:g} pixels" in run.out
+    ((_, after, _),) = read(tmp_path / "out.exr")
+    for name in ("objectId", "Z", "diffuse.R"):
+        want = np.roll(before[name], (shift[1], int(np.floor(shift[0]))), (0, 1))[8:-8, 8:-8].astype(float)
+        other = np.roll(before[name], (shift[1], int(np.ceil(shift[0]))), (0, 1))[8:-8, 8:-8].astype(float)
+        got = after[name][8:-8, 8:-8]
+        if shift[0] % 1 == 0:
+            np.testing.assert_array_equal(got, want)
+        elif name == "diffuse.R":  # Catmull-Rom's weights in the middle: (−1, 9, 9, −1) / 16
+            far = np.roll(before[name], (shift[1], 0), (0, 1)), np.roll(before[name], (shift[1], 3), (0, 1))
+            far = [one[8:-8, 8:-8].astype(float) for one in far]
+            ends = np.sort(np.stack([want, other, *far]), 0)
+            middle = ((9 * (want + other) - sum(far)) / 16).clip(ends[0], ends[-1])
+            np.testing.assert_allclose(got, middle, atol=0.02)
+        else:
+            assert ((got == want) | (got == other)).all()
+
+
 def test_what_drops_layers_says_so(clpix, tmp_path, rng, way) -> None:
     written(tmp_path / "in.exr", rng, parts=2)
     flip = ("flip", tmp_path / "in.exr", "--axis", "both")

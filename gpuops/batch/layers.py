@@ -12,8 +12,11 @@ import numpy as np
 from ..files.layers import Blocks, ExrPart, Rest
 from ..files.picture import Pixels, unread
 from ..files.strips import Window
+from ..gpu import Gpu
 from ..image import Image, Part
-from ..plan import run
+from ..operation import Params
+from ..pixels.turns import interpolated
+from ..plan import Step, run
 from ..rows.flow import flow
 from ..rows.schedule import RowSchedule, block_bytes
 
@@ -27,16 +30,31 @@ _TOGETHER = 8
 
 def moved(schedule: RowSchedule, steps: int, rest: Rest) -> Rest:
     """Returns the rest of a file after so many steps of a schedule for its picture; rows stay rows."""
-    moving = [at.step for at in schedule.steps[:steps] if at.step.traits.kind == "geometry"]
+    shifts, moving = iter(schedule.shifts), list[Step]()
+    for at in schedule.steps[:steps]:
+        if at.step.operation.shifts:
+            moving.append(_shifting(at.step, *next(shifts, (0.0, 0.0))))
+        elif at.step.traits.kind == "geometry":
+            moving.append(at.step)
     if not moving:
         return rest
     parts = []
     for part in rest.parts:
         shape = max(1, len(part.names)), *part.pixels.shape[:2]
         todo = schedule.plan._replace(steps=tuple(moving))
-        own = RowSchedule.of(schedule.gpu, todo, shape, schedule.orientation, part.place)
+        own = RowSchedule.of(schedule.gpu, todo, shape, schedule.orientation, part.place, schedule.shifts)
         parts.append(_moved(own, part))
     return replace(rest, parts=tuple(parts))
+
+
+def _shifting(step: Step, left: float, top: float) -> Step:
+    """Returns the step that shifts channels as another one has shifted the picture; what is outside is 0."""
+
+    def function(_gpu: Gpu, image: Image, _params: Params) -> Image:
+        _, height, width = image.shape
+        return interpolated(image, (height, width), (-left, -top), (1.0, 0.0), 0.0, label="shift")
+
+    return step._replace(operation=replace(step.operation, function=function, stage=None))
 
 
 def _moved(schedule: RowSchedule, part: ExrPart) -> ExrPart:
@@ -57,7 +75,8 @@ def _is_apart(part: ExrPart, channel: int) -> bool:
 
 def _is_exact(schedule: RowSchedule) -> bool:
     """Whether pixels become pixels."""
-    return {abs(one) for one in schedule.steps[-1].move.matrix} == {0, 1}
+    move = schedule.steps[-1].move
+    return {abs(one) for one in move.matrix} == {0, 1} and move.left % 1 == 0 == move.top % 1
 
 
 def _rows(

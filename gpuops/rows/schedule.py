@@ -190,6 +190,8 @@ class RowSchedule:
     steps : tuple of ScheduledStep
     end : ScheduledStep, optional
         The barrier behind the steps of a segment.
+    shifts : tuple of (left, top)
+        How far (to the right, down) the steps that measure a shift have moved the picture, as far as that is known.
     """
 
     gpu: Gpu
@@ -199,6 +201,7 @@ class RowSchedule:
     frame: Frame
     steps: tuple[ScheduledStep, ...]
     end: ScheduledStep | None = None
+    shifts: tuple[tuple[float, float], ...] = ()
 
     @classmethod
     def of(
@@ -210,11 +213,8 @@ class RowSchedule:
         frame: Frame | None = None,
         shifts: Iterable[tuple[float, float]] = (),
     ) -> RowSchedule:
-        """Returns the schedule of a plan for pictures of a shape and an EXIF orientation, in a frame.
-
-        ``shifts``: how far (to the right, down) the steps that measure a shift have moved the picture.
-        """
-        measured = iter(shifts)
+        """Returns the schedule of a plan for pictures of a shape and an EXIF orientation, in a frame."""
+        measured = iter(shifts := tuple(shifts))
         steps: list[ScheduledStep] = []
         of_step, turned = shape, orientation
         place = frame = frame or Frame.of(*shape[1:])
@@ -232,7 +232,7 @@ class RowSchedule:
             steps.append(ScheduledStep(gpu, step, of_step, turn, moved, place))
             of_step = steps[-1].result
         todo = todo._replace(steps=tuple(at.step for at in steps))
-        return cls(gpu, todo, shape, orientation, frame, tuple(steps))
+        return cls(gpu, todo, shape, orientation, frame, tuple(steps), shifts=shifts)
 
     def with_steps(self, steps: Iterable[Step]) -> RowSchedule:
         """Returns the schedule of other steps for the same picture, and with the same end."""
