@@ -142,6 +142,16 @@ def test_channels_come_by_rows(clpix, tmp_path, monkeypatch, rng, parts, chain, 
                 np.testing.assert_array_equal(one[channel], values)
 
 
+@each(channels=[{"Y": FLOAT, "a.Y": HALF}, {"R": FLOAT, "G": HALF, "B": HALF, "b": HALF}])
+def test_memory_of_halfs_beside_floats(clpix, tmp_path, monkeypatch, rng, channels) -> None:
+    """The number that a line names is enough, where the part is read as a whole, which all of it is as floats."""
+    monkeypatch.setattr("gpuops.rows.budget._CODEC", 10 << 10)
+    values = {name: rng.random((60, 20)).astype({HALF: "f2", FLOAT: "f4"}[channels[name]]) for name in channels}
+    OpenEXR.File({"type": OpenEXR.scanlineimage}, values).write(str(tmp_path / "in.exr"))
+    words = "rotate", tmp_path / "in.exr", "--angle", "33", "-o", tmp_path / "out.exr", "--overwrite"
+    asked(lambda memory: clpix(*words, "--memory", memory), 1)
+
+
 def test_other_work_leaves_other_channels_alone(clpix, tmp_path, rng, way) -> None:
     (before,) = written(tmp_path / "in.exr", rng)
     chain = ("then", "resize", "--size", "18x14", "--filter", "area", "then", "grade", "--exposure", "1")
