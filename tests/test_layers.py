@@ -146,7 +146,9 @@ def test_channels_come_by_rows(clpix, tmp_path, monkeypatch, rng, parts, chain, 
 def test_memory_of_halfs_beside_floats(clpix, tmp_path, monkeypatch, rng, channels) -> None:
     """The number that a line names is enough, where the part is read as a whole, which all of it is as floats."""
     monkeypatch.setattr("gpuops.rows.budget._CODEC", 10 << 10)
-    values = {name: rng.random((60, 20)).astype({HALF: "f2", FLOAT: "f4"}[channels[name]]) for name in channels}
+    values = {
+        name: rng.random((60, 20)).astype({HALF: "f2", FLOAT: "f4"}[channels[name]]) for name in channels
+    }
     OpenEXR.File({"type": OpenEXR.scanlineimage}, values).write(str(tmp_path / "in.exr"))
     words = "rotate", tmp_path / "in.exr", "--angle", "33", "-o", tmp_path / "out.exr", "--overwrite"
     asked(lambda memory: clpix(*words, "--memory", memory), 1)

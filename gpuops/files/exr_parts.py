@@ -202,7 +202,9 @@ def _described(file: oiio.Reader, index: int, without: tuple[str, ...]) -> tuple
     kinds = kinds_of(spec)
     places = [k for k, channel in enumerate(spec.channelnames) if channel not in without]
     names, own = tuple(spec.channelnames[k] for k in places), tuple(kinds[k] for k in places)
-    dtype = np.float64 if "uint" in own else _type_of(kinds)  # that of a part's samples, which are read together
+    dtype = (
+        np.float64 if "uint" in own else _type_of(kinds)
+    )  # that of a part's samples, which are read together
     pixels = unread((spec.height, spec.width, len(places)), dtype)
     attributes, _ = attributes_of(spec)
     return ExrPart(name, names, own, pixels, attributes, frame_of(spec)), places
