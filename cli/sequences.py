@@ -278,6 +278,10 @@ class _VideoRun:
 
 
 def _named(folder: str, name: str, text: str) -> str:
-    """Returns a message that names a frame instead of its file."""
+    """Returns a message that names a frame instead of its file, and says nothing of that file's format."""
+    from gpuops.rows.budget import written_whole
+
+    for extension in ("ppm", "npz"):
+        text = type(text)(text.replace(written_whole([files.format_named(extension)]), ""))
     head, colon, rest = text.partition(": ")
     return type(text)(f"{name}: {rest}" if colon and head.startswith(folder) else f"{name}: {text}")

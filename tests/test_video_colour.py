@@ -1,5 +1,6 @@
 """Colours of videos that are written: samples against the formulas of BT.2100, BT.2020 and sRGB, and their tags."""
 
+import re
 import struct
 from pathlib import Path
 
@@ -225,6 +226,8 @@ def test_what_hdr_cannot_be_is_one_line(clpix, tmp_path) -> None:
     run = clpix("resize", tmp_path / "in.mkv", *small, "-o", tmp_path / "out.mp4")
     assert (run.code, run.err.count("\n")) == (1, 1)
     assert "needs 16 pixels along a side, not 8 × 8: use --dtype uint8" in run.err
+    few = clpix("flip", tmp_path / "in.mkv", "--axis", "both", "--memory", "1K", "-o", tmp_path / "out.mp4")
+    assert few.code == 1 and re.search(r"frame 0: needs .* are allowed: raise --memory to \d+K\n", few.err)
     assert [path.name for path in tmp_path.iterdir()] == ["in.mkv"]
 
 
