@@ -177,6 +177,25 @@ def test_tilted_channels(clpix, tmp_path, rng, way) -> None:
     assert after["diffuse.R"][y, x] != 0 and after["objectId"][0, 0] == 0
 
 
+def test_names_in_an_older_encoding(clpix, tmp_path, rng, way) -> None:
+    """Latin-1 becomes UTF-8, as text of EXR is today."""
+    (before,) = written(tmp_path / "in.exr", rng)
+    data = (tmp_path / "in.exr").read_bytes()
+    (tmp_path / "in.exr").write_bytes(
+        data.replace(b"objectId", "öbjectId".encode("latin-1")).replace(b"mask.Y", b"m\xe4sk.Y")
+    )
+    run = clpix("flip", tmp_path / "in.exr", "--axis", "horizontal", "-o", tmp_path / "out.exr")
+    assert (run.code, run.err) == (0, "")
+    ((_, after, kinds),) = read(tmp_path / "out.exr")
+    assert kinds["öbjectId"] == UINT
+    for name, old in (("öbjectId", "objectId"), ("mäsk.Y", "mask.Y"), ("R", "R")):
+        np.testing.assert_array_equal(after[name], before[old][:, ::-1])
+    assert (
+        clpix("blur", tmp_path / "in.exr", "--sigma", 1, "--layer", "mäsk", "-o", tmp_path / "one.exr").code
+        == 0
+    )
+
+
 def test_what_drops_layers_says_so(clpix, tmp_path, rng, way) -> None:
     written(tmp_path / "in.exr", rng, parts=2)
     flip = ("flip", tmp_path / "in.exr", "--axis", "both")
