@@ -131,7 +131,8 @@ def make_video(
     files.check_place(target, overwrite=shared.overwrite, inputs=inputs)
     with video.opened(source) as frames:
         display = isinstance(work, Chain) and any(Step.of(step).traits.display for step in work)
-        coding, count = _coding(shared, target, frames.space, display=display), frames.count
+        meant = {None: frames.space, "srgb": None}.get(shared.input_colour, shared.input_colour)
+        coding, count = _coding(shared, target, meant, display=display), frames.count
     _warn_of_devices(shared, target)
     _VideoRun(shared, source, target, coding, count, open_gpu, report, tell).all(work)
 
@@ -139,14 +140,15 @@ def make_video(
 def _coding(shared: Shared, target: str, of_source: str | None, *, display: bool) -> Coding:
     """Returns how the video is written by the options.
 
-    ``of_source`` is the colour space of its source, which it keeps unless a step has made it for a ``display``, or it
-    is to have too few bits.
+    ``of_source`` is the colour space that its source is read in, which it keeps if videos have it, unless a step has
+    made it for a ``display``, or it is to have too few bits.
     """
     from gpuops.files.video import HDR, WRITTEN
     from gpuops.files.video_copy import DEEP, Coding
 
     few = shared.dtype == "uint8" or os.path.splitext(target)[1].lower() not in DEEP
-    kept = None if display or (few and of_source in (*HDR, "rec2020")) else of_source
+    unkept = display or of_source not in WRITTEN or (few and of_source in (*HDR, "rec2020"))
+    kept = None if unkept else of_source
     space = {AUTO: kept, INPUT: of_source}.get(shared.colour, shared.colour)
     if space is not None and space not in WRITTEN:
         raise ParameterError(f"--colour {space}: a video is written as {', '.join(WRITTEN)}, or as input")
@@ -161,7 +163,7 @@ def _coding(shared: Shared, target: str, of_source: str | None, *, display: bool
         raise FileError(f"{target}: is written with 8 bits: name {', '.join(DEEP)} for 10")
     if deep:
         refuse("the encoder rounds to 10 bits", "output_dither")
-    return Coding(space, deep, shared.quality, shared.strip)
+    return Coding(space, deep, shared.quality, shared.strip, hdr=of_source in HDR)
 
 
 def _warn_of_devices(shared: Shared, target: str) -> None:
@@ -277,6 +279,10 @@ class _VideoRun:
 
 
 def _named(folder: str, name: str, text: str) -> str:
-    """Returns a message that names a frame instead of its file."""
+    """Returns a message that names a frame instead of its file, and says nothing of that file's format."""
+    from gpuops.rows.budget import written_whole
+
+    for extension in ("ppm", "npz"):
+        text = type(text)(text.replace(written_whole([files.format_named(extension)]), ""))
     head, colon, rest = text.partition(": ")
     return type(text)(f"{name}: {rest}" if colon and head.startswith(folder) else f"{name}: {text}")

@@ -841,6 +841,7 @@ def test_check_output(photo, tmp_path) -> None:
     assert files.check_output(there, overwrite=True).name == "PNG"
     cases = [
         ("new.xyz", {}, r"extension '\.xyz' is unknown; known are \.png"),
+        ("new.mp4", {}, r"is no name of a picture: .*; known are \.png"),
         ("new", {}, "no extension"),
         ("no/new.png", {}, "does not exist; create it"),
         ("there.png/new.png", {}, "is a file"),

@@ -1,6 +1,7 @@
 """FITS files of integers: what has only moved is stored as it was, as astropy and numpy find it."""
 
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -265,3 +266,19 @@ def test_files_that_claim_too_much(clpix, tmp_path, rng) -> None:
     (tmp_path / "bad.fits.gz").write_bytes(gzip.compress(bad))
     run = clpix("info", tmp_path / "bad.fits.gz")
     assert run.code == 1 and run.err.count("\n") == 1 and "its last rows are missing" in run.err
+
+
+@pytest.mark.parametrize(
+    "words", ["info --frames all", "flip --axis both --frames all", "flip --axis both --frames 0"]
+)
+@pytest.mark.parametrize("bad", ["cut", "ten", "name"])
+def test_frames_of_damaged_files(clpix, tmp_path, monkeypatch, rng, words, bad) -> None:
+    monkeypatch.chdir(tmp_path)
+    image(rng, "int16", (5, 90, 70)).writeto("in.fits")
+    data = Path("in.fits").read_bytes()
+    damage = {"cut": data[:9000], "ten": data[:1000], "name": data.replace(b"SIMPLE", b"SAMPLE")}
+    Path("bad.fits").write_bytes(damage[bad])
+    name, *options = words.split()
+    run = clpix(name, "bad.fits", *options, *(() if name == "info" else ("-o", "out.fits")))
+    assert run.code == 1 and run.err.count("\n") == 1 and "bad.fits: " in run.err
+    assert not Path("out.fits").exists()

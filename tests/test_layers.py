@@ -142,6 +142,18 @@ def test_channels_come_by_rows(clpix, tmp_path, monkeypatch, rng, parts, chain, 
                 np.testing.assert_array_equal(one[channel], values)
 
 
+@each(channels=[{"Y": FLOAT, "a.Y": HALF}, {"R": FLOAT, "G": HALF, "B": HALF, "b": HALF}])
+def test_memory_of_halfs_beside_floats(clpix, tmp_path, monkeypatch, rng, channels) -> None:
+    """The number that a line names is enough, where the part is read as a whole, which all of it is as floats."""
+    monkeypatch.setattr("gpuops.rows.budget._CODEC", 10 << 10)
+    values = {
+        name: rng.random((60, 20)).astype({HALF: "f2", FLOAT: "f4"}[channels[name]]) for name in channels
+    }
+    OpenEXR.File({"type": OpenEXR.scanlineimage}, values).write(str(tmp_path / "in.exr"))
+    words = "rotate", tmp_path / "in.exr", "--angle", "33", "-o", tmp_path / "out.exr", "--overwrite"
+    asked(lambda memory: clpix(*words, "--memory", memory), 1)
+
+
 def test_other_work_leaves_other_channels_alone(clpix, tmp_path, rng, way) -> None:
     (before,) = written(tmp_path / "in.exr", rng)
     chain = ("then", "resize", "--size", "18x14", "--filter", "area", "then", "grade", "--exposure", "1")
@@ -192,6 +204,25 @@ def test_a_measured_shift_moves_all_channels(clpix, tmp_path, rng, shift) -> Non
             np.testing.assert_allclose(got, middle, atol=0.02)
         else:
             assert ((got == want) | (got == other)).all()
+
+
+def test_names_in_an_older_encoding(clpix, tmp_path, rng, way) -> None:
+    """Latin-1 becomes UTF-8, as text of EXR is today."""
+    (before,) = written(tmp_path / "in.exr", rng)
+    data = (tmp_path / "in.exr").read_bytes()
+    (tmp_path / "in.exr").write_bytes(
+        data.replace(b"objectId", "öbjectId".encode("latin-1")).replace(b"mask.Y", b"m\xe4sk.Y")
+    )
+    run = clpix("flip", tmp_path / "in.exr", "--axis", "horizontal", "-o", tmp_path / "out.exr")
+    assert (run.code, run.err) == (0, "")
+    ((_, after, kinds),) = read(tmp_path / "out.exr")
+    assert kinds["öbjectId"] == UINT
+    for name, old in (("öbjectId", "objectId"), ("mäsk.Y", "mask.Y"), ("R", "R")):
+        np.testing.assert_array_equal(after[name], before[old][:, ::-1])
+    assert (
+        clpix("blur", tmp_path / "in.exr", "--sigma", 1, "--layer", "mäsk", "-o", tmp_path / "one.exr").code
+        == 0
+    )
 
 
 def test_what_drops_layers_says_so(clpix, tmp_path, rng, way) -> None:

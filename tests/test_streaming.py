@@ -351,6 +351,29 @@ def test_the_header_tells_what_a_picture_takes(fmt, tmp_path) -> None:
         assert files.open_rows(str(path), None, 4 * takes + 3 * 8192, strict=True) is None
 
 
+@pytest.mark.parametrize("name", ["a.jxl", "a.jxr", "a.qoi", "a.gif"])
+@each(dtype=["uint8", "uint16", "float16", "float32"], channels=[1, 3, 4])
+def test_headers_of_others_tell_channels_and_depth(tmp_path, rng, name, dtype, channels) -> None:
+    """Exactly those of the pixels; libjxl, jxrlib and others write them."""
+    imagecodecs = pytest.importorskip("imagecodecs")
+    values = rng.random((40, 50, channels))
+    pixels = (values * np.iinfo(dtype).max if dtype[0] == "u" else values).astype(dtype)
+    pixels = pixels if channels > 1 else pixels[:, :, 0]
+    if name in ("a.qoi", "a.gif") and (dtype != "uint8" or channels != 3):
+        pytest.skip("it holds no others, or has palettes")
+    encode = {".jxl": "jpegxl_encode", ".jxr": "jpegxr_encode", ".qoi": "qoi_encode", ".gif": "gif_encode"}
+    coded = pixels if name != "a.gif" else pixels[:, :, 0]
+    path = tmp_path / name
+    path.write_bytes(getattr(imagecodecs, encode[path.suffix])(coded))
+    there = files.read(path).pixels
+    with pytest.raises(files.NeedsWholeFile) as raised:
+        files.open_rows(str(path), None, 0, strict=True)
+    stands = raised.value.pixels
+    if (name, dtype, channels) != ("a.jxr", "float32", 3):  # which may have four
+        assert (stands.shape, stands.dtype) == (there.shape, there.dtype)
+    assert stands.nbytes >= there.nbytes and stands.dtype.kind == there.dtype.kind
+
+
 @pytest.mark.cases(2)
 @each(command=["flip --axis both -o b.png", "flip --axis both -o b.png --explain", "info"])
 @pytest.mark.parametrize("name", ["a.ppm", "-"])

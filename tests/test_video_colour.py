@@ -1,5 +1,6 @@
 """Colours of videos that are written: samples against the formulas of BT.2100, BT.2020 and sRGB, and their tags."""
 
+import re
 import struct
 from pathlib import Path
 
@@ -225,4 +226,21 @@ def test_what_hdr_cannot_be_is_one_line(clpix, tmp_path) -> None:
     run = clpix("resize", tmp_path / "in.mkv", *small, "-o", tmp_path / "out.mp4")
     assert (run.code, run.err.count("\n")) == (1, 1)
     assert "needs 16 pixels along a side, not 8 × 8: use --dtype uint8" in run.err
+    few = clpix("flip", tmp_path / "in.mkv", "--axis", "both", "--memory", "1K", "-o", tmp_path / "out.mp4")
+    assert few.code == 1 and re.search(r"frame 0: needs .* are allowed: raise --memory to \d+K\n", few.err)
     assert [path.name for path in tmp_path.iterdir()] == ["in.mkv"]
+
+
+@pytest.mark.parametrize(("tagged", "meant"), [
+    ("srgb", "rec2100-hlg"), ("rec2100-hlg", "rec2100-pq"), ("rec2100-pq", "srgb"), ("rec2100-pq", "linear"),
+])  # fmt: skip
+def test_a_named_colour_of_the_input_is_that_of_the_output(tagged, meant, clpix, tmp_path) -> None:
+    """As that of pictures is; what videos have not becomes SDR."""
+    write(tmp_path / "in.mkv", coded(signal_of("rec2100-hlg"), TAGS[tagged][2], 10), TAGS[tagged])
+    how = ("--axis", "vertical", "--input-colour", meant, "--quality", "100")
+    run = clpix("flip", tmp_path / "in.mkv", *how, "-o", tmp_path / "out.mkv")
+    assert run.code == 0 and "HDR" not in run.err
+    found, tags, _ = quarters(tmp_path / "out.mkv")
+    assert tags == ((*TAGS[meant], 1) if meant in TAGS and meant != "srgb" else (1, 1, 1, 1))
+    if meant in TAGS and meant != "srgb":
+        assert np.abs(found[[2, 3, 0, 1]] - coded(signal_of("rec2100-hlg"), 9, 10)).max() < 4

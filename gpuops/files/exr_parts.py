@@ -85,9 +85,9 @@ def layers_of(file: Any) -> list[Layer]:
     count = file.count()
     for part in range(count):
         spec = file.spec(part)
-        part_name = spec.get_string_attribute("name") if count > 1 else ""
+        part_name = legible(spec.get_string_attribute("name")) if count > 1 else ""
         groups: dict[str, dict[str, int]] = {}
-        for index, channel in enumerate(spec.channelnames):
+        for index, channel in enumerate(map(legible, spec.channelnames)):
             prefix, _, short = channel.rpartition(".")
             if part_name and (prefix == part_name or prefix.startswith(part_name + ".")):
                 prefix = prefix[len(part_name) + 1 :]  # some writers repeat the part's name
@@ -198,14 +198,24 @@ def rows_of_part(file: oiio.Reader, index: int, without: tuple[str, ...] = ()) -
 def _described(file: oiio.Reader, index: int, without: tuple[str, ...]) -> tuple[ExrPart, list[int]]:
     """Returns the channels of a part but for some, without their pixels, and their places in the part."""
     spec = file.spec(index)
-    name = spec.get_string_attribute("name") if file.count() > 1 else ""
+    name = legible(spec.get_string_attribute("name")) if file.count() > 1 else ""
     kinds = kinds_of(spec)
     places = [k for k, channel in enumerate(spec.channelnames) if channel not in without]
-    names, own = tuple(spec.channelnames[k] for k in places), tuple(kinds[k] for k in places)
-    dtype = np.float64 if "uint" in own else _type_of(own)
+    names, own = tuple(legible(spec.channelnames[k]) for k in places), tuple(kinds[k] for k in places)
+    dtype = (
+        np.float64 if "uint" in own else _type_of(kinds)
+    )  # that of a part's samples, which are read together
     pixels = unread((spec.height, spec.width, len(places)), dtype)
     attributes, _ = attributes_of(spec)
     return ExrPart(name, names, own, pixels, attributes, frame_of(spec)), places
+
+
+def legible(name: str) -> str:
+    """Returns the name of a channel or part, whose bytes are UTF-8, or Latin-1 where they are not."""
+    try:
+        return name.encode(errors="surrogateescape").decode()
+    except UnicodeDecodeError:
+        return name.encode(errors="surrogateescape").decode("latin-1")
 
 
 def _whole(part: ExrPart, places: list[int]) -> list[int]:

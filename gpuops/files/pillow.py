@@ -24,8 +24,8 @@ from .samples import coloured
 LARGE = 1 << 28
 #: The most pixels that a byte of a file can hold, but for codecs that predict whole pictures; those of PNG have 1 bit.
 _DENSEST, _DENSEST_PNG = 2000, 8 * 1032
-#: Bytes of a pixel in Pillow's modes that have other than one for each band: palettes become RGB or RGBA.
-_BANDS = {"P": 4, "PA": 4, "I": 4, "F": 4}
+#: Bytes of a pixel in Pillow's modes that have other than one for each band: palettes become RGB, or RGBA.
+_BANDS = {"P": 3, "PA": 4, "I": 4, "F": 4}
 
 
 def kept(metadata: Metadata) -> dict[str, Any]:
@@ -98,6 +98,8 @@ def unread_in(kind: str | None) -> Callable[[str], Pixels]:
         with suppress(FileError), opened(path, kind) as image:
             deep = image.mode.startswith("I;16")
             channels = _BANDS.get(image.mode, len(image.getbands()))
+            if image.mode == "P" and (image.has_transparency_data or getattr(image, "is_animated", False)):
+                channels = 4
             return unread((image.height, image.width, channels), np.uint16 if deep else np.uint8)
         return unread((1, os.path.getsize(path), 2))  # of uncompressed kinds that Pillow does not know
 

@@ -67,12 +67,15 @@ class Coding:
         1 … 100.
     strip : bool
         Whether titles, dates, languages and chapters are left out.
+    hdr : bool
+        Whether the source is read as HDR.
     """
 
     space: str | None = None
     deep: bool = False
     quality: int | None = None
     strip: bool = False
+    hdr: bool = False
 
 
 @contextmanager
@@ -133,7 +136,7 @@ class Copy:
     def _warn(self, left: list[str], *, deep_is_written: bool) -> None:
         """Warns of what the copy lacks of the source."""
         frames, coding = self.frames, self._coding
-        sdr = frames.space in video.HDR and coding.space not in video.HDR
+        sdr = coding.hdr and coding.space not in video.HDR
         lost = None
         if frames.deep and not coding.deep:
             lost = f"has 8 bits{' and SDR' if sdr else ''}, and {frames.source} has 10"

@@ -112,7 +112,11 @@ def format_named(name: str, *, gain_map: bool = False) -> Format:
 def format_of(path: str | os.PathLike[str], *, gain_map: bool = False) -> Format:
     """The format that the path of an output names by its extension. ``gain_map``: JPEG files are to have one."""
     fmt = by_extension(_extension(path))
-    if fmt is None or fmt.moving:
+    if fmt is not None and fmt.moving:
+        raise FileError(
+            f"{os.fspath(path)}: is no name of a picture: a video is made of one video, by -o; known are {_known()}"
+        )
+    if fmt is None:
         suffix, videos = os.path.splitext(path)[1], " ".join(__getattr__("VIDEOS"))
         problem = f"the extension {suffix!r} is unknown" if suffix[1:] else "the name has no extension"
         raise FileError(f"{os.fspath(path)}: {problem}; known are {_known()}, and of videos {videos}")

@@ -82,7 +82,8 @@ def _with_rest(
     )
     if not any(one.names for one in parts):
         return picture
-    return replace(picture, metadata=replace(picture.metadata, rest=Rest(parts, chosen.part, names)))
+    rest = Rest(parts, chosen.part, tuple(map(exr_parts.legible, names)))
+    return replace(picture, metadata=replace(picture.metadata, rest=rest))
 
 
 def _opened(

@@ -212,12 +212,14 @@ def _units(path: str) -> list[_Unit]:
 
 
 def _count(path: str) -> int:
-    return sum(unit.pages for unit in _units(path))
+    with parsing(path):
+        return sum(unit.pages for unit in _units(path))
 
 
 def _pages(path: str) -> list[int]:
     """The numbers of those that have pixels; of all if none has."""
-    return _with_pixels(_units(path)) or [*range(_count(path))]
+    with parsing(path):
+        return _with_pixels(_units(path)) or [*range(_count(path))]
 
 
 def _with_pixels(units: Sequence[_Unit]) -> list[int]:

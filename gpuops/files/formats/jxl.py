@@ -118,31 +118,93 @@ def _write(path: str, picture: Picture, storage: Storage) -> None:
 
 
 def _unread(path: str) -> Pixels:
-    """Stands for RGB. Source: ISO/IEC 18181-1, SizeHeader and ImageMetadata, from the lowest bit on."""
+    """Stands for the pixels, or for ones of four channels where several are beside the colours."""
     with open(path, "rb") as file:
         if file.read(2) != b"\xff\x0a":
             file.seek(_codestream(file) + 2)
-        bits = int.from_bytes(file.read(16), "little")
+        return unread(*_Header(file.read(256)).pixels())
 
-    def take(count: int) -> int:
-        nonlocal bits
-        value = bits & ((1 << count) - 1)
-        bits >>= count
+
+class _Header:
+    """The beginning of a codestream, from the lowest bit on.
+
+    Source: ISO/IEC 18181-1: SizeHeader, ImageMetadata and what that consists of, BitDepth, ExtraChannelInfo.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._bits = int.from_bytes(data, "little")
+
+    def _take(self, count: int) -> int:
+        value = self._bits & ((1 << count) - 1)
+        self._bits >>= count
         return value
 
-    small = take(1)
+    def _number(self, *forms: tuple[int, int]) -> int:
+        """Returns a number of one of four forms: the least, and the bits that are added (U32)."""
+        least, count = forms[self._take(2)]
+        return least + self._take(count)
 
-    def side() -> int:
-        return 8 * (1 + take(5)) if small else 1 + take((9, 13, 18, 30)[take(2)])
+    def _sides(self, *forms: tuple[int, int]) -> tuple[int, int]:
+        """Returns the height and width in a SizeHeader, or in a PreviewHeader with such forms."""
+        if small := self._take(1):
+            forms = ((16, 0), (32, 0), (1, 5), (33, 9)) if forms else ()
 
-    height = side()
-    ratio = take(3)
-    width = height * _RATIOS[ratio - 1][0] // _RATIOS[ratio - 1][1] if ratio else side()
-    depth, usual = 8, take(1)
-    longer = not usual and take(1) and take(6) >> 3  # further fields, of which some have no fixed length
-    if not usual and not longer:
-        depth = (32, 16, 24, 0)[take(2)] if take(1) else (8, 10, 12, 16)[take(2)]
-    return unread((height, width, 3), f"u{1 if depth <= 8 else 2 if depth <= 16 else 4}")
+        def side() -> int:
+            if small and not forms:
+                return 8 * (1 + self._take(5))
+            return self._number(*(forms or ((1, 9), (1, 13), (1, 18), (1, 30))))
+
+        height, ratio = side(), self._take(3)
+        return height, height * _RATIOS[ratio - 1][0] // _RATIOS[ratio - 1][1] if ratio else side()
+
+    def _skip_rest(self) -> None:
+        """Skips the orientation, the size and the preview that a viewer shows, and the times of an animation."""
+        self._take(3)
+        if self._take(1):
+            self._sides()
+        if self._take(1):
+            self._sides((1, 6), (65, 8), (321, 10), (1345, 12))
+        if self._take(1):
+            self._number((100, 0), (1000, 0), (1, 10), (1, 30))
+            self._number((1, 0), (1001, 0), (1, 8), (1, 10))
+            self._number((0, 0), (0, 3), (0, 16), (0, 32))
+            self._take(1)
+
+    def _depth(self) -> str:
+        """Returns the type of samples."""
+        if self._take(1):
+            bits = self._number((32, 0), (16, 0), (24, 0), (1, 6))
+            self._take(4)
+            return "f4" if bits > 16 else "f2"
+        bits = self._number((8, 0), (10, 0), (12, 0), (1, 6))
+        return "f4" if bits > 16 else "u2" if bits > 8 else "u1"
+
+    def _is_alpha(self) -> bool:
+        """Whether a further channel is alpha; the bits of others are not all taken."""
+        if self._take(1):
+            return True
+        if self._number((0, 0), (1, 0), (2, 4), (18, 6)):
+            return False
+        self._depth()
+        self._number((0, 0), (3, 0), (4, 0), (1, 3))
+        self._take(8 * self._number((0, 0), (0, 4), (16, 5), (48, 10)) + 1)
+        return True
+
+    def pixels(self) -> tuple[tuple[int, int, int], str]:
+        """Returns the shape of the pixels, and their type."""
+        size = self._sides()
+        if self._take(1):
+            return (*size, 3), "u1"
+        if self._take(1):
+            self._skip_rest()
+        kind = self._depth()
+        self._take(1)
+        further = self._number((0, 0), (1, 0), (2, 4), (1, 12))
+        if further > 1 or (further and not self._is_alpha()):
+            return (*size, 4), kind
+        self._take(1)
+        gray = not self._take(1) and not self._take(1) and self._number((0, 0), (1, 0), (2, 4), (18, 6)) == 1
+        return (*size, (1 if gray else 3) + further), kind
 
 
 def _codestream(file: BinaryIO) -> int:

@@ -32,6 +32,12 @@ _STREAMS = ((0xBCC0, 0xBCC1), (0xBCC2, 0xBCC3))
 #: The kinds whose colours are multiplied by alpha; those of inks; red, green and blue with one exponent. Others of
 #: more than four channels are refused by their number.
 _ASSOCIATED, _INKS, _RGBE = (0x10, 0x17, 0x1A, 0x40), (0x1C, 0x1F, 0x2C, 0x2D), 0x3D
+#: The channels and the type of samples of some kinds; others are taken for four floats.
+_SAMPLES = {
+    0x08: (1, "u1"), 0x0B: (1, "u2"), 0x0C: (3, "u1"), 0x0D: (3, "u1"), 0x0F: (4, "u1"), 0x10: (4, "u1"),
+    0xE9: (4, "u1"), 0x15: (3, "u2"), 0x16: (4, "u2"), 0x17: (4, "u2"), 0x11: (1, "f4"), 0x3A: (4, "f2"),
+    0x3B: (3, "f2"), 0x3E: (1, "f2"),
+}  # fmt: skip
 #: The most pixels that a byte of a file can hold: macroblocks of 256 that are as their neighbours.
 _DENSEST = 20_000
 
@@ -84,10 +90,11 @@ def _read(path: str, layer: LayerId) -> Picture:
 def _unread(path: str) -> Pixels:
     data = Path(path).read_bytes()
     try:
-        _, width, height, *_ = _tags(path, data)
+        kind, width, height, *_ = _tags(path, data)
     except (MalformedError, KeyError, IndexError, struct.error):
         return unread((0, 0, 4))
-    return unread((height, width, 4), np.float32)
+    channels, dtype = _SAMPLES.get(kind, (4, "f4"))
+    return unread((height, width, channels), dtype)
 
 
 FORMAT = Format("JPEG XR", (".jxr", ".wdp", ".hdp"), ANY, _read, unread=_unread, magic=(_MAGIC,))

@@ -13,8 +13,8 @@ from .record import Format, LayerId, Storage
 
 
 def _unread(path: str) -> Pixels:
-    _, width, height = np.fromfile(path, ">u4", 3).tolist()
-    return unread((height, width, 4))
+    _, width, height, last = np.fromfile(path, ">u4,>u4,>u4,u1", 1)[0].tolist()
+    return unread((height, width, 3 if last == 3 else 4))
 
 
 def _read(path: str, layer: LayerId) -> Picture:
