@@ -197,7 +197,8 @@ class _TiffPage(raster.Page):
     def alpha(self, channels: int) -> tuple[int, int, bool]:
         # The decoder makes RGB of all that is not gray.
         visible = 1 if self.photometric in (_MIN_IS_WHITE, _MIN_IS_BLACK) or channels < 3 else 3
-        return visible, self.spec.alpha_channel, self._is_associated()
+        place = self.spec.alpha_channel  # which it does not look for in JPEG
+        return visible, *((place, self._is_associated()) if place >= 0 else _alpha_behind(self.tags, visible))
 
     def alpha_of_inks(self) -> tuple[int, bool]:
         return _alpha_behind(self.tags, samples.CMYK)
@@ -206,7 +207,7 @@ class _TiffPage(raster.Page):
         """Whether a file says that its colours are multiplied by alpha. Of RGB with a fourth channel and no word
         of it, that channel is taken as alpha and colours as they are, since nothing is lost so."""
         place = self.spec.alpha_channel
-        if place < 0 or self.spec.get_int_attribute("oiio:UnassociatedAlpha"):
+        if self.spec.get_int_attribute("oiio:UnassociatedAlpha"):
             return False
         if _extra_samples(self.tags) is None:
             note(f"{self.path}: does not say what its channel {place + 1} is; it is taken as alpha")
@@ -294,11 +295,9 @@ class _TiffPage(raster.Page):
             return True
         if self.are_numbers or self.is_lab or self.is_log or tiff_kinds.is_deep_jpeg(spec):
             return True
-        number = spec.get_int_attribute("tiff:Compression")
-        lacking = (kind in colours and number in _BY_TIFFFILE) or (
-            kind == oiio.SEPARATED and compression == "jpeg"
-        )
-        return lacking and whole and spec.get_string_attribute("planarconfig") != "separate"
+        # of JPEG with alpha or of inks OpenImageIO gives what libtiff shows of it
+        shown = compression == "jpeg" and spec.nchannels not in (1, 3)
+        return whole and kind in colours and (shown or number(self.tags, 259) in _BY_TIFFFILE)
 
 
 def _extra_samples(tags: Tags) -> list[int] | None:
