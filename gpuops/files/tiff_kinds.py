@@ -99,26 +99,14 @@ def without_white(block: bytes | None) -> bytes | None:
 
 
 def count(path: str, file: oiio.Reader) -> int:
-    """The number of pages of a file, with those that OpenImageIO does not open. Raises FileError of a damaged file."""
-    known, error = 0, None
-    try:
-        known = file.count()
-    except FileError as reason:
-        error = reason
-    there = _directories(path)
-    if there > known and _is_known(path, known):
-        return there
-    if error:
-        raise error
-    return known
+    """The number of pages of a file, with those that OpenImageIO does not open. Raises FileError of a damaged file.
 
-
-def _is_known(path: str, page: int) -> bool:
-    """Whether a page is of these kinds, damaged or not."""
-    try:
-        return spec_of(path, page) is not None
-    except FileError:
-        return True
+    Textures have one, whose smaller copies are no pages.
+    """
+    texture = False
+    with suppress(FileError):
+        texture = bool(file.spec().get_string_attribute("textureformat"))
+    return file.count() if texture else _directories(path) or file.count()
 
 
 def check(path: str, spec: Any) -> None:

@@ -37,6 +37,7 @@ from .. import (
 from ..picture import Picture, Pixels
 from ..strips import RowsOf
 from ..tiff_numbers import NUMBERS
+from ..tiff_pages import PageReader
 from ..tiff_parts import JPEGS, Tags, is_sparse, number
 from . import dng
 from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method
@@ -68,7 +69,7 @@ _INK_SET, _CMYK = 332, 1
 
 def _read(path: str, layer: LayerId) -> Picture:
     extras = containers.read(path, containers.of_tiff)
-    with oiio.Reader(path) as file:
+    with PageReader(path) as file:
         page = _opened(path, file, layer, extras)
         return page.picture(_samples(path, file, page))
 
@@ -79,6 +80,7 @@ def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, i
         lambda file: _opened(path, file, layer, containers.read(path, containers.of_tiff)),
         most,
         small=False,
+        reader=PageReader,
     )
 
 
@@ -93,7 +95,7 @@ def _opened(path: str, file: oiio.Reader, layer: LayerId, extras: containers.Ext
 
 
 def _pages_of(path: str, file: oiio.Reader) -> int:
-    """The number of pages of a file. OpenImageIO looks at all of them: it is asked once for the pages of one file."""
+    """The number of pages of a file, which are counted once for all pages of one file."""
     global _counted
     state = os.stat(path)
     key = path, state.st_size, state.st_mtime_ns
@@ -104,6 +106,8 @@ def _pages_of(path: str, file: oiio.Reader) -> int:
 
 
 class _TiffPage(raster.Page):
+    reader = PageReader
+
     @cached_property
     def tags(self) -> Tags:
         """Those of its directory; none where that is damaged."""
@@ -348,7 +352,7 @@ def _samples(path: str, file: oiio.Reader, page: _TiffPage) -> Pixels:
 
 
 def _count(path: str) -> int:
-    with oiio.Reader(path) as file:
+    with PageReader(path) as file:
         return _pages_of(path, file)
 
 
