@@ -46,8 +46,6 @@ def written(path: Path, kind: str, compression: str | None, *, tile: bool) -> by
     shades = np.stack((x, y, (x + y) / 2, x * y), -1)[..., :channels] * 200
     values = (shades + np.random.default_rng(3).random(shades.shape) * 30).astype(dtype)
     layout = {"tile": (32, 48)} if tile else {"rowsperstrip": 32}
-    if kind == "ycbcr" and compression != "jpeg":
-        layout["extratags"] = [(530, "H", 2, (1, 1), True)]
     tifffile.imwrite(
         path, values.squeeze(), photometric=photometric, compression=compression, metadata=None, **layout
     )
@@ -124,6 +122,22 @@ def test_jpeg_of_another_size(kind, size, tmp_path) -> None:
     assert data[frame + 5 : frame + 9] == struct.pack(">2H", 32, 80)
     data[frame + 5 : frame + 9] = struct.pack(">2H", *size)
     path.write_bytes(data)
+    assert outcome(path) is None
+
+
+@pytest.mark.parametrize(("kind", "compression"), [("cmyk", "jpeg"), ("ycbcr", "zlib")])
+def test_more_pixels_than_bytes_can_hold(kind, compression, tmp_path) -> None:
+    """A directory, and the frame's header, that claim 20,000 by 20,000 pixels in one strip."""
+    written(tmp_path / "a.tif", kind, compression, tile=False)
+    start, size = places(tmp_path / "a.tif")[0]
+    data = bytearray((tmp_path / "a.tif").read_bytes()[start : start + size])
+    if compression == "jpeg":
+        frame = data.index(b"\xff\xc0")
+        data[frame + 5 : frame + 9] = struct.pack(">2H", 20_000, 20_000)
+    tags = [(259, SHORT, [7 if compression == "jpeg" else 8]), (530, SHORT, [1, 1])]
+    photometric, channels = (5, 4) if kind == "cmyk" else (YCBCR, 3)
+    path = tmp_path / "b.tif"
+    path.write_bytes(tiff(bytes(data), 20_000, 20_000, channels, photometric, tags=tags))
     assert outcome(path) is None
 
 

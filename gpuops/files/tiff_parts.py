@@ -13,6 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 from . import exif, jpeg_segments
 from .read_errors import parsing, quiet_tifffile, trouble
+from .strips import DENSEST
 
 #: The entries of a page's directory by their tags; none where it is damaged.
 Tags = Mapping[int, exif.Entry]
@@ -115,7 +116,8 @@ def _is_jpeg(file: BinaryIO, part: _StripOrTile, tags: Tags) -> bool:
     ended = b"\xff\xd9" in file.read(min(part.size, _ENDING))
     fits = part.columns <= own.width <= part.width and part.rows <= own.height <= part.height
     channels = 1 if number(tags, 284) == SEPARATE else number(tags, 277, 1)
-    return ended and fits and (own.bits, own.channels) == (number(tags, 258, 1), channels)
+    plausible = own.width * own.height * channels <= part.size * DENSEST
+    return ended and fits and plausible and (own.bits, own.channels) == (number(tags, 258, 1), channels)
 
 
 def _has_samples(file: BinaryIO, part: _StripOrTile, tags: Tags, compression: int) -> bool:
@@ -130,6 +132,8 @@ def _has_samples(file: BinaryIO, part: _StripOrTile, tags: Tags, compression: in
     needed = -(-part.width // across) * -(-rows // down) * (across * down + 2)
     if number(tags, 284) == SEPARATE:
         needed = part.width * rows
+    if needed > part.size * DENSEST:
+        return False
     file.seek(part.start)
     data: bytes | bytearray = file.read(part.size)
     if number(tags, 266) == _LOWEST_FIRST:
