@@ -234,3 +234,32 @@ def test_cmyk_jpeg(tiles, tmp_path) -> None:
     assert said == "is CMYK without an ICC profile; colours are taken as (1 − ink)(1 − black) of sRGB"
     expected = (255 - inks[..., :3].astype(float)) * (255 - inks[..., 3:].astype(float)) / 255
     assert np.abs(picture.pixels - expected).max() <= 2
+
+
+@each(
+    kind=[("rgb", 4), ("rgb", 4), ("rgb", 3), ("minisblack", 2), ("minisblack", 2), ("separated", 4)],
+    extra=[UNASSOCIATED, ASSOCIATED, None, UNASSOCIATED, UNASSOCIATED, None],
+    planar=["separate", "separate", "separate", "contig", "separate", "separate"],
+    tile=[None, (32, 32), (32, 32), None, None, (32, 32)],
+)
+def test_jpeg_of_other_channels(kind, extra, planar, tile, tmp_path) -> None:
+    """Colours under alpha are as they are, and inks are inks, also one channel after the other."""
+    photometric, channels = kind
+    y, x = np.mgrid[:64, :80]
+    values = np.stack((x * 2, y * 2, 160 - x * 2, y * 2 + 100), -1).astype(np.uint8)
+    values = values[..., [0, 3]] if channels == 2 else values[..., :channels]
+    if extra == ASSOCIATED:
+        values[..., :3] = np.minimum(values[..., :3], values[..., 3:])
+    tifffile.imwrite(
+        tmp_path / "j.tif",
+        values if planar == "contig" else np.moveaxis(values, 2, 0).copy(),
+        photometric=photometric, planarconfig=planar, compression="jpeg", tile=tile, metadata=None,
+        compressionargs={"level": 100}, extrasamples=None if extra is None else [extra],
+    )  # fmt: skip
+    pixels = read_saying(tmp_path / "j.tif")[0].pixels
+    expected = values.astype(float)
+    if photometric == "separated":
+        expected = (255 - expected[..., :3]) * (255 - expected[..., 3:]) / 255
+    if extra == ASSOCIATED:
+        expected[..., :3] *= 255 / expected[..., 3:]
+    assert pixels.shape == expected.shape and np.abs(pixels - expected).max() <= 4

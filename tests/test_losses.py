@@ -59,7 +59,8 @@ WORDS = {
 }
 #: Of these a file says nothing else.
 ALONE = {"gain map", "spacing", "content light", "mastering display"}
-RESULTS = ("png", "jpg", "tif", "webp", "exr", "fits", "avif", "jxl", "npy", "bmp", "qoi", "gif")
+SMALL = ("npy", "bmp", "qoi", "gif", "tga", "ppm", "dpx", "hdr", "pam", "pfm")
+RESULTS = ("png", "jpg", "tif", "webp", "exr", "fits", "avif", "jxl", *SMALL)
 STEPS = (
     ("flip", "--axis", "horizontal"),
     ("rotate", "--angle", "90"),
@@ -262,7 +263,7 @@ def of_fits(path: Path) -> set[str]:
 
 
 READERS = {"png": of_png, "tif": of_tif, "exr": of_exr, "fits": of_fits}
-BY_PILLOW = ("png", "jpg", "webp", "avif", "bmp", "gif")
+BY_PILLOW = ("png", "jpg", "webp", "avif", "bmp", "gif", "tga", "ppm")
 
 
 def said_in(path: Path) -> set[str]:
@@ -299,7 +300,7 @@ def check(clpix, source: str, said: Collection[str], steps, result: str, by_rows
         missing = found - said_in(made)
     if any(step[0] == "crop" for step in steps):
         missing -= {"windows"}  # all of the display window may be pixels then
-    if ("tonemap",) in steps or result in ("bmp", "fits", "npy", "qoi", "gif"):
+    if ("tonemap",) in steps or result in ("fits", *SMALL):
         missing -= {"profile"}  # the values were converted to sRGB or to light of Rec. 709
     silent = {name for name in missing if not re.search(WORDS[name], run.err)}
     assert not silent, run.err

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tifffile
 
+from gpuops import GpuopsWarning
 from gpuops.errors import FileError
 from gpuops.files import NeedsWholeFile, read, strips
 
@@ -375,6 +376,94 @@ def test_pages_of_several_kinds(clpix, tmp_path, rng, coefficients) -> None:
     assert np.abs(made[1].reshape(8, 8) / (65535 / 4095) - samples(deep)[..., 0].clip(0, 4095)).max() <= 1
     assert made[2].dtype == np.float32
     np.testing.assert_array_equal(made[3], colours)
+
+
+def odd_page(file: tifffile.TiffWriter, kind: str) -> None:
+    """A page of a kind that OpenImageIO does not open."""
+    values = np.arange(64, dtype=np.uint8).reshape(8, 8)
+    if kind == "icclab":
+        file.write(np.dstack([values] * 3), photometric="icclab", metadata=None)
+    elif kind == "bits":
+        file.write(values >> 3, bitspersample=3, photometric="minisblack", metadata=None)
+    elif kind == "logluv":
+        data = packed(np.zeros((8, 8), np.uint32), SGILOG)
+        file.write(
+            iter([data]),
+            shape=(8, 8, 3),
+            dtype="float32",
+            photometric="rgb",
+            compression="packbits",
+            metadata=None,
+        )
+    else:
+        data = jpeg(np.zeros((1, 1, 1, 8, 8), int), 8, 8)
+        file.write(
+            iter([data]), shape=(8, 8), dtype="uint16", bitspersample=12, photometric="minisblack", compression=7,
+            metadata=None,
+        )  # fmt: skip
+
+
+@each(
+    kind=["icclab", "jpeg", "logluv", "bits"],
+    order=["<", ">"],
+    bigtiff=[False, True],
+    behind=[True, True, False],
+    by_rows=[False, False, True, True],
+    tile=[None, (32, 16)],
+    compression=[None, "zlib", "lzw"],
+)
+def test_pages_beside_those_that_are_not_opened(
+    clpix, tmp_path, rng, kind, order, bigtiff, behind, by_rows, tile, compression
+) -> None:
+    """Ordinary pages before or behind one of another kind are read as they are alone."""
+    gray, colours = (rng.integers(0, 1 << 16, (40, 33, n)).astype(np.uint16) for n in (1, 3))
+    layout = {"tile": tile, "compression": compression, "metadata": None}
+    path = tmp_path / "a.tif"
+    with tifffile.TiffWriter(path, byteorder=order, bigtiff=bigtiff) as file:
+        if behind:
+            odd_page(file, kind)
+        file.write(gray[..., 0], photometric="minisblack", **layout)
+        if not behind:
+            odd_page(file, kind)
+        file.write(colours, photometric="rgb", extratags=[(271, "s", 0, "Maker", True)], **layout)
+    if kind == "logluv":
+        with tifffile.TiffFile(path, mode="r+") as file:
+            tags = file.pages[0 if behind else 1].tags
+            tags[COMPRESSION].overwrite(SGILOG)
+            tags[262].overwrite(LOGLUV)
+    with pytest.MonkeyPatch.context() as patch:
+        if by_rows:
+            in_blocks(patch, 3000)
+        for page, values in ((1 if behind else 0, gray), (2, colours)):
+            run = clpix(
+                "flip", path, "--layer", str(page), "--axis", "vertical", "-o", tmp_path / f"{page}.npy"
+            )
+            assert run.code == 0, run.err
+            np.testing.assert_array_equal(np.load(tmp_path / f"{page}.npy"), values[::-1])
+    assert clpix("info", path, "--layer", "2").code == 0
+    run = clpix("convert", path, "--frames", "all", "-o", tmp_path / "out" / "{frame}.npy")
+    assert run.code == (kind == "bits"), run.err
+    assert run.err.count("cannot be read") == run.code
+
+
+def test_inks_behind_a_page_that_is_not_opened(tmp_path, rng) -> None:
+    inks = rng.integers(0, 256, (9, 8, 4)).astype(np.uint8)
+    with tifffile.TiffWriter(tmp_path / "a.tif") as file:
+        odd_page(file, "icclab")
+        file.write(inks, photometric="separated", metadata=None)
+    with pytest.warns(GpuopsWarning, match="CMYK without an ICC profile"):
+        pixels = read(tmp_path / "a.tif", layer=1).pixels
+    expected = (255.0 - inks[..., :3]) * (255.0 - inks[..., 3:]) / 255
+    assert np.abs(pixels - expected).max() <= 1
+
+
+def test_copies_in_textures_are_no_pages(tmp_path) -> None:
+    oiio = pytest.importorskip("OpenImageIO")
+    path = str(tmp_path / "a.tif")
+    pixels = np.random.default_rng(1).random((64, 64, 3)).astype(np.float32)
+    assert oiio.ImageBufAlgo.make_texture(oiio.MakeTxTexture, oiio.ImageBuf(pixels), path)
+    assert len(tifffile.TiffFile(path).pages) > 1
+    assert read(path).layers == ()
 
 
 def test_damaged_jpeg_of_12_bits(tmp_path, rng, coefficients) -> None:

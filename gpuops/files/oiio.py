@@ -66,11 +66,11 @@ def _with_all_chroma(path: str, config: Any) -> Any:
 class Reader:
     """A context that reads one file, which is opened at need. `index` is the subimage: an EXR part or a TIFF page.
 
-    ``raw``: the samples of a TIFF file are not converted to RGB.
+    ``raw``: the samples of a TIFF file are not converted to RGB. ``opened``: the file that stands for this one.
     """
 
     def __init__(self, path: str, *, raw: bool = False) -> None:
-        self.path = path
+        self.path = self.opened = path
         self._raw = raw
         self._input: Any = None
 
@@ -87,10 +87,10 @@ class Reader:
             config.attribute("oiio:UnassociatedAlpha", 1)  # pixels as stored: colour under alpha 0 stays
             config.attribute("pnm:bigendian", 0)
             config.attribute("oiio:RawColor", int(self._raw))
-            self._input = library().ImageInput.open(self.path, config)
+            self._input = library().ImageInput.open(self.opened, config)
             error = _error(library()) if self._input is None else ""
             if _OF_CHROMA in error:
-                self._input = _with_all_chroma(self.path, config)
+                self._input = _with_all_chroma(self.opened, config)
             if self._input is None:
                 raise self._trouble("opened", error)
         if self._input.current_subimage() != index and not self._input.seek_subimage(index, 0):
@@ -157,7 +157,9 @@ class Reader:
             stop = min(top + rows, end)
             if spec.tile_height:
                 right = spec.x + spec.width
-                block = self._input.read_tiles(index, 0, spec.x, right, top, stop, 0, 1, first, last, kind)
+                block = self._input.read_tiles(
+                    self._input.current_subimage(), 0, spec.x, right, top, stop, 0, 1, first, last, kind
+                )
             else:
                 block = self._input.read_scanlines(top, stop, 0, first, last, kind)
             yield self._checked(block, stop - top, spec.width)
@@ -185,7 +187,9 @@ class Reader:
             check_plausible(self.path, spec.width, spec.height, spec.image_bytes() / _DENSEST)
 
     def _trouble(self, verb: str, error: str) -> FileError:
-        reason = error.split("\n")[0].replace(f' ("{self.path}")', "").replace(self.path, "it").rstrip(".")
+        reason = (
+            error.split("\n")[0].replace(f' ("{self.opened}")', "").replace(self.opened, "it").rstrip(".")
+        )
         return trouble(self.path, verb, reason)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,9 @@ class Page:
     ``layer``: the chosen one, None where nobody has chosen. ``names`` of the file's pictures, and the ``index`` of this
     one. Raises FileError where the file has none of such a name.
     """
+
+    #: What reads its file.
+    reader: ClassVar[type[oiio.Reader]] = oiio.Reader
 
     path: str
     extras: containers.Extras
@@ -103,7 +106,7 @@ class Page:
 
     def rows(self, path: str, count: int) -> Iterator[Pixels]:
         """The samples by rows; ``path`` is that of the same file."""
-        with oiio.Reader(path, raw=self.inks is not None) as file:
+        with self.reader(path, raw=self.inks is not None) as file:
             yield from file.blocks(count, index=self.index)
 
     @property
@@ -166,10 +169,15 @@ class Page:
 
 
 def by_rows(
-    path: str, opened: Callable[[oiio.Reader], Page], most: int, *, small: bool = True
+    path: str,
+    opened: Callable[[oiio.Reader], Page],
+    most: int,
+    *,
+    small: bool = True,
+    reader: type[oiio.Reader] = oiio.Reader,
 ) -> tuple[Picture, RowsOf, int] | None:
     """What ``read_rows`` of a format gives. ``small``: the file is not asked more where few bytes are decoded of it."""
-    with oiio.Reader(path) as file:
+    with reader(path) as file:
         if small and file.spec().image_bytes() * COPIES * _MOST_OF_INKS <= most:
             return None
         page = opened(file)

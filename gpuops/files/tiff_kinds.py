@@ -8,28 +8,20 @@ but for tables that the tag JPEGTables has for all); ITU-R T.81, annex B.
 from __future__ import annotations
 
 import io
-import os
 import struct
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from ..errors import FileError
-from . import cielab, exif, jpeg_segments, logluv, oiio
-from .read_errors import check_plausible, check_size, trouble
+from . import cielab, exif, logluv, oiio
+from .read_errors import check_plausible, check_size
 from .strips import DENSEST
-
-#: The entries of a page's directory by their tags; none where it is damaged.
-Tags = Mapping[int, exif.Entry]
+from .tiff_parts import JPEG, SEPARATE, Tags, number, numbers
 
 #: The interpretation of samples as ICC's L*a*b*.
 ICC_LAB = 9
-#: The number of JPEG among compressions, and the bits of a sample that are read by another library.
-_JPEG, DEEP = 7, 12
-#: The tags of where strips and tiles are, each with that of their bytes.
-PLACES = ((273, 279), (324, 325))
-#: The value of PlanarConfiguration for channels one after the other.
-_SEPARATE = 2
+#: The bits of a sample of JPEG that is read by another library.
+DEEP = 12
 #: The tag StoNits ("sample to nits"), and the layouts of numbers by their types.
 _STONITS, _FLOATS = 37439, {11: "<f", 12: "<d"}
 #: The values of ResolutionUnit.
@@ -38,8 +30,6 @@ _UNITS = {2: "in", 3: "cm"}
 _IN_JPEG = ((0, 1), (1, 1), (2, 3), (6, 3))
 #: A number of pixels that a side does not have.
 _TOO_LONG = 1 << 31
-#: The last bytes of a strip among which its end marker is; some programs fill up behind it.
-_ENDING = 16
 
 
 def spec_of(path: str, page: int) -> Any | None:
@@ -48,22 +38,22 @@ def spec_of(path: str, page: int) -> Any | None:
     Raises FileError where a page of these kinds has no size, or one that the file cannot hold.
     """
     tags = exif.tags_of_page(path, page)
-    photometric, compression = _number(tags, 262), _number(tags, 259)
-    bits = {*_numbers(tags, 258)}
+    photometric, compression = number(tags, 262), number(tags, 259)
+    bits = {*numbers(tags, 258)}
     if photometric in (logluv.GRAY, logluv.COLOURS):
         kind, size = "float", 32
-    elif compression == _JPEG and bits == {DEEP}:
+    elif compression == JPEG and bits == {DEEP}:
         kind, size = "uint16", DEEP
     elif photometric == ICC_LAB and bits in ({8}, {16}):
         kind, size = f"uint{max(bits)}", max(bits)
     else:
         return None
-    width, height, channels = _number(tags, 256), _number(tags, 257), _number(tags, 277, 1)
+    width, height, channels = number(tags, 256), number(tags, 257), number(tags, 277, 1)
     check_size(path, width, height)
     if max(width, height) >= _TOO_LONG or not 0 < channels <= 0xFFFF:
         raise FileError(f"{path}: is damaged: it claims {width} x {height} pixels of {channels} channels")
     spec = oiio.library().ImageSpec(width, height, channels, kind)
-    tile = _number(tags, 322), _number(tags, 323)
+    tile = number(tags, 322), number(tags, 323)
     if 0 < min(tile) <= max(tile) < _TOO_LONG:
         spec.tile_width, spec.tile_height = tile
         width, height = max(width, tile[0]), max(height, tile[1])
@@ -73,9 +63,9 @@ def spec_of(path: str, page: int) -> Any | None:
         oiio.PHOTOMETRIC: photometric,
         "oiio:BitsPerSample": size,
         "tiff:Compression": compression,
-        "planarconfig": "separate" if _number(tags, 284) == _SEPARATE else "contig",
-        "tiff:RowsPerStrip": min(spec.height, _number(tags, 278, spec.height)),
-        "ResolutionUnit": _UNITS.get(_number(tags, 296, 2), "none"),
+        "planarconfig": "separate" if number(tags, 284) == SEPARATE else "contig",
+        "tiff:RowsPerStrip": min(spec.height, number(tags, 278, spec.height)),
+        "ResolutionUnit": _UNITS.get(number(tags, 296, 2), "none"),
     }
     attributes |= {name: _ratio(tags, tag) for name, tag in (("XResolution", 282), ("YResolution", 283))}
     attributes |= oiio.icc_attribute(tags[34675].data if 34675 in tags else None)
@@ -87,7 +77,7 @@ def spec_of(path: str, page: int) -> Any | None:
 def is_deep_jpeg(spec: Any) -> bool:
     """Whether a page holds JPEG of 12 bits."""
     bits: int = spec.get_int_attribute("oiio:BitsPerSample")
-    return bits == DEEP and spec.get_int_attribute("tiff:Compression") == _JPEG
+    return bits == DEEP and spec.get_int_attribute("tiff:Compression") == JPEG
 
 
 def stonits(tags: Tags) -> float:
@@ -109,69 +99,30 @@ def without_white(block: bytes | None) -> bytes | None:
 
 
 def count(path: str, file: oiio.Reader) -> int:
-    """The number of pages of a file, with those that OpenImageIO does not open. Raises FileError of a damaged file."""
-    known, error = 0, None
-    try:
-        known = file.count()
-    except FileError as reason:
-        error = reason
-    there = _directories(path)
-    if there > known and _is_known(path, known):
-        return there
-    if error:
-        raise error
-    return known
+    """The number of pages of a file, with those that OpenImageIO does not open. Raises FileError of a damaged file.
+
+    Textures have one, whose smaller copies are no pages.
+    """
+    texture = False
+    with suppress(FileError):
+        texture = bool(file.spec().get_string_attribute("textureformat"))
+    return file.count() if texture else _directories(path) or file.count()
 
 
-def _is_known(path: str, page: int) -> bool:
-    """Whether a page is of these kinds, damaged or not."""
-    try:
-        return spec_of(path, page) is not None
-    except FileError:
-        return True
-
-
-def check(path: str, tags: Tags, spec: Any) -> None:
-    """Refuses pages of these kinds whose samples have no place in a picture, or are not all there."""
+def check(path: str, spec: Any) -> None:
+    """Refuses pages of these kinds whose samples have no place in a picture."""
     photometric, channels = spec.get_int_attribute(oiio.PHOTOMETRIC), spec.nchannels
     if is_deep_jpeg(spec):
         separate = channels > 1 and spec.get_string_attribute("planarconfig") == "separate"
         if (photometric, channels) not in _IN_JPEG or separate:
             what = "other channels than gray, RGB or YCbCr, or one after the other"
             raise FileError(f"{path}: holds JPEG of {DEEP} bits of {what}; convert it first")
-        _check_jpeg(path, tags, spec)
         return
     compression = spec.get_int_attribute("tiff:Compression")
     if channels != (1 if photometric == logluv.GRAY else 3) or compression not in logluv.COMPRESSIONS:
         raise FileError(
             f"{path}: holds LogLuv of {channels} channels, or of compression {compression}; convert it first"
         )
-
-
-def _check_jpeg(path: str, tags: Tags, spec: Any) -> None:
-    """Refuses strips and tiles that are no whole JPEG pictures of 12 bits and their size.
-
-    The decoder takes what is missing for gray, and as much memory as a picture's header claims.
-    """
-    width = spec.tile_width or spec.width
-    most = spec.tile_height or spec.get_int_attribute("tiff:RowsPerStrip")
-    across, down = -(-spec.width // width), -(-spec.height // max(1, most))
-    starts, sizes = (_numbers(tags, tag) for tag in PLACES[bool(spec.tile_height)])
-    if not len(starts) == len(sizes) == across * down:
-        raise trouble(path, "read", f"{len(starts)} strips or tiles of {across * down}")
-    there = os.path.getsize(path)
-    with open(path, "rb") as file:
-        for i, (start, size) in enumerate(zip(starts, sizes, strict=True)):
-            if start + size > there:
-                raise trouble(path, "read", f"strip or tile {i + 1} of {len(starts)} is missing")
-            file.seek(start + 2)
-            own = jpeg_segments.samples(jpeg_segments.read(file))
-            file.seek(max(start, start + size - _ENDING))
-            ended = b"\xff\xd9" in file.read(min(size, _ENDING))
-            least = most if spec.tile_height else min(most, spec.height - i * most)
-            fits = own.width == width and least <= own.height <= most
-            if not (ended and fits and own[::3] == (DEEP, spec.nchannels)):
-                raise trouble(path, "read", f"strip or tile {i + 1} of {len(starts)}")
 
 
 def _directories(path: str) -> int:
@@ -185,14 +136,6 @@ def _directories(path: str) -> int:
             seen.add(offset)
             offset = following
     return len(seen)
-
-
-def _numbers(tags: Tags, tag: int) -> list[int]:
-    return tags[tag].integers() if tag in tags else []
-
-
-def _number(tags: Tags, tag: int, usual: int = 0) -> int:
-    return next(iter(_numbers(tags, tag)), usual)
 
 
 def _ratio(tags: Tags, tag: int) -> float:

@@ -21,11 +21,24 @@ from ...errors import FileError
 from ...notes import note
 from ...pixels.colour import DATA
 from ...pixels.primaries import D50_XYZ
-from .. import cielab, containers, exif, logluv, oiio, positions, raster, samples, tiff, tiff_kinds
+from .. import (
+    cielab,
+    containers,
+    exif,
+    logluv,
+    oiio,
+    positions,
+    raster,
+    samples,
+    tiff,
+    tiff_kinds,
+    tiff_parts,
+)
 from ..picture import Picture, Pixels
 from ..strips import RowsOf
-from ..tiff_kinds import PLACES, Tags
 from ..tiff_numbers import NUMBERS
+from ..tiff_pages import PageReader
+from ..tiff_parts import JPEGS, Tags, is_sparse, number
 from . import dng
 from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method
 
@@ -56,7 +69,7 @@ _INK_SET, _CMYK = 332, 1
 
 def _read(path: str, layer: LayerId) -> Picture:
     extras = containers.read(path, containers.of_tiff)
-    with oiio.Reader(path) as file:
+    with PageReader(path) as file:
         page = _opened(path, file, layer, extras)
         return page.picture(_samples(path, file, page))
 
@@ -67,6 +80,7 @@ def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, i
         lambda file: _opened(path, file, layer, containers.read(path, containers.of_tiff)),
         most,
         small=False,
+        reader=PageReader,
     )
 
 
@@ -81,7 +95,7 @@ def _opened(path: str, file: oiio.Reader, layer: LayerId, extras: containers.Ext
 
 
 def _pages_of(path: str, file: oiio.Reader) -> int:
-    """The number of pages of a file. OpenImageIO looks at all of them: it is asked once for the pages of one file."""
+    """The number of pages of a file, which are counted once for all pages of one file."""
     global _counted
     state = os.stat(path)
     key = path, state.st_size, state.st_mtime_ns
@@ -92,6 +106,8 @@ def _pages_of(path: str, file: oiio.Reader) -> int:
 
 
 class _TiffPage(raster.Page):
+    reader = PageReader
+
     @cached_property
     def tags(self) -> Tags:
         """Those of its directory; none where that is damaged."""
@@ -180,12 +196,13 @@ class _TiffPage(raster.Page):
             return "holds doubles, or its channels one after the other"
         if self.is_log:
             return "is LogLuv"
-        return "lacks some of its strips or tiles" if _is_sparse(self.tags) else ""
+        return "lacks some of its strips or tiles" if is_sparse(self.tags) else ""
 
     def alpha(self, channels: int) -> tuple[int, int, bool]:
         # The decoder makes RGB of all that is not gray.
         visible = 1 if self.photometric in (_MIN_IS_WHITE, _MIN_IS_BLACK) or channels < 3 else 3
-        return visible, self.spec.alpha_channel, self._is_associated()
+        place = self.spec.alpha_channel  # which it does not look for in JPEG
+        return visible, *((place, self._is_associated()) if place >= 0 else _alpha_behind(self.tags, visible))
 
     def alpha_of_inks(self) -> tuple[int, bool]:
         return _alpha_behind(self.tags, samples.CMYK)
@@ -194,7 +211,7 @@ class _TiffPage(raster.Page):
         """Whether a file says that its colours are multiplied by alpha. Of RGB with a fourth channel and no word
         of it, that channel is taken as alpha and colours as they are, since nothing is lost so."""
         place = self.spec.alpha_channel
-        if place < 0 or self.spec.get_int_attribute("oiio:UnassociatedAlpha"):
+        if self.spec.get_int_attribute("oiio:UnassociatedAlpha"):
             return False
         if _extra_samples(self.tags) is None:
             note(f"{self.path}: does not say what its channel {place + 1} is; it is taken as alpha")
@@ -231,10 +248,9 @@ class _TiffPage(raster.Page):
             raise FileError(f"{path}: holds {stored} samples of inks; convert it to 8 or 16 bits first")
         of_others = photometric == oiio.SEPARATED and not _is_cmyk(self.tags, spec.nchannels)
         if self.is_log or tiff_kinds.is_deep_jpeg(spec):
-            tiff_kinds.check(path, self.tags, spec)
-        if self.is_lab or self.is_log:
-            return
-        if photometric not in _PHOTOMETRICS or of_others:
+            tiff_kinds.check(path, spec)
+        known = self.is_lab or self.is_log
+        if not known and (photometric not in _PHOTOMETRICS or of_others):
             kind = "inks or channels beyond CMYK" if of_others else f"colours of kind {photometric}"
             raise FileError(f"{path}: holds {kind}; convert it to gray or RGB first")
         if photometric == _PALETTE and spec.alpha_channel >= 0:
@@ -243,6 +259,9 @@ class _TiffPage(raster.Page):
             raise FileError(f"{path}: holds {stored} samples where 0 is white; invert it first")
         if photometric == _MOSAIC:
             note(f"{path}: holds a sensor's mosaic of colours, which is read as gray")
+        fills = number(self.tags, 259) in JPEGS or number(self.tags, 262) == _YCBCR
+        if fills or stored == "double" or (self.by_others and not self.is_log):
+            tiff_parts.check(path, self.tags)
 
     def convert(self, pixels: Pixels) -> Pixels:
         """What is to be done to samples, row by row."""
@@ -272,7 +291,7 @@ class _TiffPage(raster.Page):
         spec, kind, compression = self.spec, self.photometric, self.spec.get_string_attribute("compression")
         whole: bool = spec.get_int_attribute("oiio:BitsPerSample") == 8 * spec.format.size()
         colours = (_MIN_IS_BLACK, _RGB, oiio.SEPARATED)
-        if _is_sparse(self.tags):
+        if is_sparse(self.tags):
             if not whole or kind not in (*colours, *(_YCBCR,) * (compression == "jpeg")):
                 raise FileError(
                     f"{self.path}: has only some of its strips or tiles; write it anew with all of them first"
@@ -280,11 +299,9 @@ class _TiffPage(raster.Page):
             return True
         if self.are_numbers or self.is_lab or self.is_log or tiff_kinds.is_deep_jpeg(spec):
             return True
-        number = spec.get_int_attribute("tiff:Compression")
-        lacking = (kind in colours and number in _BY_TIFFFILE) or (
-            kind == oiio.SEPARATED and compression == "jpeg"
-        )
-        return lacking and whole and spec.get_string_attribute("planarconfig") != "separate"
+        # of JPEG with alpha or of inks OpenImageIO gives what libtiff shows of it
+        shown = compression == "jpeg" and spec.nchannels not in (1, 3)
+        return whole and kind in colours and (shown or number(self.tags, 259) in _BY_TIFFFILE)
 
 
 def _extra_samples(tags: Tags) -> list[int] | None:
@@ -309,15 +326,6 @@ def _alpha_behind(tags: Tags, colours: int) -> tuple[int, bool]:
     return -1, False
 
 
-def _is_sparse(tags: Tags) -> bool:
-    """Whether some of a page's strips or tiles are not in the file: their place and size are 0, as GDAL has it."""
-    for place, size in PLACES:
-        if place in tags and size in tags:
-            pairs = zip(tags[place].integers(), tags[size].integers(), strict=False)
-            return any(pair == (0, 0) for pair in pairs)
-    return False
-
-
 def _further_pictures(description: str) -> str:
     """What ImageJ's description tells of pictures that follow the one of a directory; "" where there are none."""
     match = re.match(r"ImageJ=.*\nimages=(\d{1,9})", description, re.DOTALL)
@@ -335,16 +343,16 @@ def _spread(pixels: Pixels, bits: int) -> Pixels:
 
 def _samples(path: str, file: oiio.Reader, page: _TiffPage) -> Pixels:
     """The samples of a page in their stored depth; a FileError where they have no place in a picture."""
+    file.check_plausible(page.spec)
     page.check()
     if str(page.spec.format) != "double" and not page.by_others:
         return page.convert(file.read(index=page.index))
-    file.check_plausible(page.spec)
     read = logluv.light if page.is_log else tiff.read_samples
     return page.convert(read(path, page.index, page.shape))
 
 
 def _count(path: str) -> int:
-    with oiio.Reader(path) as file:
+    with PageReader(path) as file:
         return _pages_of(path, file)
 
 
