@@ -1,12 +1,16 @@
 """Channels beside the picture in EXR files: geometry moves them, the rest is copied; read by the OpenEXR library."""
 
+import os
+
 import numpy as np
 import pytest
 
 from gpuops import files
 
 from .choices import each
+from .conftest import run_python
 from .test_budget import asked
+from .test_streaming import PROGRAM
 
 OpenEXR = pytest.importorskip("OpenEXR")
 oiio = pytest.importorskip("OpenImageIO")
@@ -152,6 +156,26 @@ def test_memory_of_halfs_beside_floats(clpix, tmp_path, monkeypatch, rng, channe
     OpenEXR.File({"type": OpenEXR.scanlineimage}, values).write(str(tmp_path / "in.exr"))
     words = "rotate", tmp_path / "in.exr", "--angle", "33", "-o", tmp_path / "out.exr", "--overwrite"
     asked(lambda memory: clpix(*words, "--memory", memory), 1)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
+@pytest.mark.parametrize("compression", ["zip", "dwab", "htj2k256"])
+def test_peak_of_many_channels(tmp_path, rng, compression) -> None:
+    """16 channels of 3000 columns; some methods code 256 rows together."""
+    half = np.tile(rng.random((64, 3000)).astype(np.float16), (24, 1))
+    names = [*"RGB", *(f"{number}.X" for number in range(12))]
+    for name, rows in (("small", 1), ("large", 24 * 64)):
+        channels = dict.fromkeys(names, half[:rows]) | {
+            "objectId": half[:rows].view(np.uint16).astype(np.uint32)
+        }
+        header = {"type": OpenEXR.scanlineimage, "compression": OpenEXR.ZIPS_COMPRESSION}
+        OpenEXR.File(header, channels).write(str(tmp_path / f"{name}.exr"))
+    words = "blur", "--sigma", 2, "--memory", "560M", "--compression", compression
+    files_ = (tmp_path / f"{name}.exr" for name in ("small", "large", "out"))
+    done = run_python("-c", PROGRAM.replace(".tif", ".exr"), *files_, *words)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) <= 560 << 20
 
 
 def test_other_work_leaves_other_channels_alone(clpix, tmp_path, rng, way) -> None:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from .output import FilePixels, Output
 
 
+# Bytes of a sample of other channels, at most.
+_SAMPLE = 4
+
+
 class Goal(NamedTuple):
     """A file that rows go to: the result's, or that of a step that writes on the way, with the step's parameters."""
 
@@ -43,6 +47,19 @@ class Goal(NamedTuple):
     def row(self) -> int:
         """Bytes of a row, as it is written."""
         return self.shape[0] * self.shape[2] * self.output.depth(display=self.shown).itemsize
+
+    @property
+    def coded(self) -> int:
+        """Bytes of the rows that are coded together, where those are many."""
+        output = self.output
+        method = output.format.method(output.options.storage)
+        together: int = output.format.codec.together.get(method.name, 0) if method is not None else 0
+        rest = output.origin.metadata.rest if output.format.read_all else None
+        rows: list[int] = [
+            0,
+            *(one.pixels.shape[1] * len(one.names) * _SAMPLE for one in (rest.parts if rest else ())),
+        ]
+        return together * (self.row + max(rows))
 
 
 def goals_of(item: Item, schedule: RowSchedule, asides: Sequence[str]) -> list[Goal]:

@@ -49,18 +49,18 @@ def _read_rows(
         all = all and not any(file.spec(part).deep for part in range(file.count()))
         how, finished, described = _opened(path, file, layer, all=all)
         spec = file.spec(how["index"])
-        picture, parts = described(), range(file.count()) if all else ()
-        nbytes = max(picture.pixels.nbytes, sum(file.spec(part).image_bytes(True) for part in parts))
-        if nbytes * COPIES <= most:
+        picture = described()
+        if all:
+            picture = _with_rest(
+                picture, file, exr_parts.choose(path, exr_parts.layers_of(file), None), exr_parts.rows_of_part
+            )
+        rest = picture.metadata.rest
+        if (picture.pixels.nbytes + (rest.nbytes if rest else 0)) * COPIES <= most:
             return None
         spec = file.spec(how["index"])
         if spec.deep:
             raise NeedsWholeFile("holds deep data", unread((1, spec.image_bytes(True), 1)))
         file.check_plausible(spec)
-        if all:
-            picture = _with_rest(
-                picture, file, exr_parts.choose(path, exr_parts.layers_of(file), None), exr_parts.rows_of_part
-            )
 
     def rows(path: str, count: int) -> Iterator[Pixels]:
         with oiio.Reader(path) as file:
@@ -236,7 +236,7 @@ _CODEC = Codec(
     methods={
         "none": None, "rle": None, "zips": _ZIP, "zip": _ZIP, "piz": None, "pxr24": None, "b44": None, "b44a": None,
         "dwaa": _DWA, "dwab": _DWA, "htj2k32": None, "htj2k256": None,
-    }, usual=Method("zip", 1),
+    }, usual=Method("zip", 1), together={"dwab": 256, "htj2k256": 256},
 )  # fmt: skip
 FORMAT = Format(
     "EXR", (".exr",), ("float16", "float32"), _read, write_rows=_write_rows, read_rows=_read_rows, read_all=_read_all,

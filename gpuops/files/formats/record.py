@@ -75,7 +75,8 @@ class Method(NamedTuple):
 class Codec:
     """What of :class:`Storage` a format knows.
 
-    ``usual`` is its compression without an option, and ``number`` the one of a level alone.
+    ``usual`` is its compression without an option, and ``number`` the one of a level alone. ``together``: how many rows
+    those methods code at a time for which that is many.
     """
 
     quality: int | None = None
@@ -83,6 +84,7 @@ class Codec:
     methods: Mapping[str, Levels | None] = field(default_factory=dict)
     usual: Method | None = None
     number: str = ""
+    together: Mapping[str, int] = field(default_factory=dict)
 
 
 class CodePoints(NamedTuple):
