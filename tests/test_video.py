@@ -268,7 +268,7 @@ def test_hdr_of_8_bits_becomes_sdr_where_it_is_asked_for(clpix, tmp_path) -> Non
     with av.open(str(tmp_path / "out.mp4")) as made:
         assert (run.code, run.err, made.streams.video[0].codec_context.color_trc) == (0, "", 18)
     run = clpix(*flip, "--dtype", "uint8")
-    words = f"{tmp_path}/out.mp4: is SDR, and {tmp_path}/in.mp4 HDR: --colour input keeps HDR"
+    words = f"{tmp_path}/out.mp4: is SDR, and {tmp_path}/in.mp4 HDR: --colour input with 10 bits keeps HDR"
     assert run.code == 0 and f"clpix: warning: {words}" in run.err.splitlines()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from math import prod
+from threading import RLock
 from typing import IO, Any
 
 import numpy as np
@@ -29,10 +30,14 @@ class NoPictureError(FileError):
     """Says that arrays are not the pixels of a picture."""
 
 
+# Who parses headers holds it: CPython 3.11 may take two threads that do so for damage (its issue gh-106905).
+_headers = RLock()
+
+
 @contextmanager
 def loaded(path: str) -> Iterator[Any]:
     """Gives what numpy loads of an .npy or .npz: by itself it does not close an archive that is damaged."""
-    with open(path, "rb") as file:
+    with open(path, "rb") as file, _headers:
         yield np.load(file, allow_pickle=False)
 
 
@@ -51,7 +56,9 @@ def member(path: str, name: str = "") -> Iterator[tuple[IO[bytes], tuple[int, ..
             size, file = os.path.getsize(path), opened.enter_context(open(path, "rb"))
         form = np.lib.format
         first = form.read_magic(file) == (1, 0)
-        shape, fortran, kind = (form.read_array_header_1_0 if first else form.read_array_header_2_0)(file)
+        with _headers:
+            read = form.read_array_header_1_0 if first else form.read_array_header_2_0
+            shape, fortran, kind = read(file)
         if prod(shape) * kind.itemsize > size - file.tell():
             raise EOFError("its last rows are missing")
         yield file, shape, fortran, kind
@@ -106,14 +113,30 @@ def check_arrays(path: str, most: float) -> dict[str, Pixels] | None:
 
 def read_arrays(path: str) -> dict[str, Pixels]:
     """All arrays of an .npz by name, or the one of an .npy; of any shapes and types but Python's objects."""
-    with parsing(path), loaded(path) as content:
-        if not isinstance(content, np.lib.npyio.NpzFile):
-            return {"": content}
-        arrays = {name: content[name] for name in content.files}
-    for name, array in arrays.items():
-        if not isinstance(array, np.ndarray):
-            raise FileError(f"{path}: holds {name!r}, which is no array")
+    with parsing(path):
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                others = [name for name in archive.namelist() if not name.endswith(".npy")]
+            if others:
+                raise FileError(f"{path}: holds {others[0]!r}, which is no array")
+        arrays = {}
+        for name in _names(path):
+            with member(path, name) as (file, shape, fortran, kind):
+                arrays[name] = _whole(file, shape, fortran, kind)
     return arrays
+
+
+def _whole(file: IO[bytes], shape: tuple[int, ...], fortran: bool, kind: np.dtype[Any]) -> Pixels:
+    """Reads an array of an open file. Raises EOFError if it ends, ValueError for Python's objects."""
+    if kind.hasobject:
+        raise ValueError("it holds Python's objects")
+    raw = np.empty(prod(shape) * kind.itemsize, np.uint8)
+    for at in range(0, len(raw), _BLOCK):
+        piece = raw[at : at + _BLOCK]
+        if file.readinto(piece.data) < len(piece):  # type: ignore[attr-defined]
+            raise EOFError("its last rows are missing")
+    flat = raw.view(kind) if kind.itemsize else np.empty(prod(shape), kind)
+    return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
 
 
 def described(

@@ -143,7 +143,7 @@ class Copy:
         elif sdr:
             lost = f"is SDR, and {frames.source} HDR"
         if lost is not None:
-            advice = ": --colour input keeps HDR" if sdr else ": --dtype uint16 keeps 10"
+            advice = ": --colour input with 10 bits keeps HDR" if sdr else ": --dtype uint16 keeps 10"
             note(f"{self._target}: {lost}{advice if deep_is_written else ''}")
         if left:
             kinds = ", ".join(f"{kind}s" if left.count(kind) > 1 else kind for kind in dict.fromkeys(left))

@@ -105,7 +105,8 @@ def _rows_of_numbers(path: str, described: Description, index: int, count: int) 
     with member(path, name) as (file, shape, fortran, dtype):
         if fortran and prod(shape[:-1]) > 1:
             with loaded(path) as content:
-                yield from RowsOfArray.of(content[name]).blocks(count)
+                whole_array = content[name]
+            yield from RowsOfArray.of(whole_array).blocks(count)
             return
         for _ in range(shape[0] if len(shape) == 3 else 1):
             yield from blocks(file, shape[-2:], dtype, count)
