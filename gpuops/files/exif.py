@@ -235,17 +235,6 @@ def laid_out(directory: Directory, offset: int, following: int = 0) -> bytes:
     return table + struct.pack("<I", following) + values
 
 
-def tags_of_page(path: str, page: int) -> dict[int, Entry]:
-    """The entries of a TIFF file's directory of a page, without those that could not be read; none of a damaged one."""
-    with suppress(MalformedError), open(path, "rb") as file:
-        structure = Structure(file)
-        offset = structure.first
-        for _ in range(page):
-            offset = structure.following(offset)
-        return structure.directory(offset).tags
-    return {}
-
-
 def _description(file: BinaryIO) -> tuple[Directory, list[str]]:
     """Returns the tags of directory 0 and its parts on the picture, not its storage; and names of those left out."""
     structure = Structure(file)

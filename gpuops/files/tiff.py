@@ -19,6 +19,7 @@ from . import exif, stacks, threads
 from .formats.record import Method
 from .picture import Picture, Pixels
 from .read_errors import parsing, quiet_tifffile, trouble
+from .tiff_parts import tags_of_page
 
 # Bytes of pixels from which on they are in tiles.
 _TILED = 1 << 30
@@ -125,7 +126,7 @@ def join(path: str, pages: Sequence[str], source: str) -> None:
 
     Raises FileError where that is too large for a classic TIFF file.
     """
-    whole = stacks.text_of(exif.tags_of_page(source, 0)) if source else ""  # type: ignore[arg-type]
+    whole = stacks.text_of(tags_of_page(source, 0)) if source else ""  # type: ignore[arg-type]
     with open(path, "wb") as out:
         out.write(b"II*\0" + bytes(4))
         link = 4

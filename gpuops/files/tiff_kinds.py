@@ -16,7 +16,7 @@ from ..errors import FileError
 from . import cielab, exif, logluv, oiio
 from .read_errors import check_plausible, check_size
 from .strips import DENSEST
-from .tiff_parts import JPEG, SEPARATE, Tags, number, numbers
+from .tiff_parts import JPEG, SEPARATE, Tags, number, numbers, tags_of_page
 
 #: The interpretation of samples as ICC's L*a*b*.
 ICC_LAB = 9
@@ -37,7 +37,7 @@ def spec_of(path: str, page: int) -> Any | None:
 
     Raises FileError where a page of these kinds has no size, or one that the file cannot hold.
     """
-    tags = exif.tags_of_page(path, page)
+    tags = tags_of_page(path, page)
     photometric, compression = number(tags, 262), number(tags, 259)
     bits = {*numbers(tags, 258)}
     if photometric in (logluv.GRAY, logluv.COLOURS):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
 from typing import BinaryIO, NamedTuple
 
 from . import exif, jpeg_segments
@@ -45,6 +47,27 @@ class _StripOrTile(NamedTuple):
     width: int
     rows: int
     columns: int
+
+
+def tags_of_page(path: str, page: int) -> Tags:
+    """The entries of a file's directory of a page, without those that could not be read; none of a damaged one."""
+    with suppress(OSError):
+        status = os.stat(path)
+        return _tags(path, page, status.st_size, status.st_mtime_ns)
+    return {}
+
+
+@lru_cache(
+    maxsize=4
+)  # a reader asks for the same more than once, and the way to a page is over all before it
+def _tags(path: str, page: int, _size: int, _changed: int) -> Tags:
+    with suppress(exif.MalformedError), open(path, "rb") as file:
+        structure = exif.Structure(file)
+        offset = structure.first
+        for _ in range(page):
+            offset = structure.following(offset)
+        return structure.directory(offset).tags
+    return {}
 
 
 def numbers(tags: Tags, tag: int) -> list[int]:

@@ -18,6 +18,7 @@ from .. import containers, exif
 from ..picture import Metadata, Picture
 from ..raw_exif import FUJIFILM, of_camera
 from ..read_errors import needed, parsing
+from ..tiff_parts import tags_of_page
 from .record import Format, LayerId
 
 #: The tag that every DNG file has (Adobe, Digital Negative Specification).
@@ -47,7 +48,7 @@ def of_photograph(block: bytes) -> bytes | None:
 def is_in_tiff(head: bytes, path: str) -> bool:
     """Whether a TIFF file is a camera's: by Canon's sign, by the extension that cameras use, or by DNG's version."""
     known = head[8:10] == b"CR" or PurePath(path).suffix.lower() in FORMAT.extensions
-    return known or _DNG_VERSION in exif.tags_of_page(path, 0)
+    return known or _DNG_VERSION in tags_of_page(path, 0)
 
 
 def _sniff(head: bytes, path: str) -> bool:

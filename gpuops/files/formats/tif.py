@@ -38,7 +38,7 @@ from ..picture import Picture, Pixels
 from ..strips import RowsOf
 from ..tiff_numbers import NUMBERS
 from ..tiff_pages import PageReader
-from ..tiff_parts import JPEGS, Tags, is_sparse, number
+from ..tiff_parts import JPEGS, Tags, is_sparse, number, tags_of_page
 from . import dng
 from .record import ALL, ANY, Codec, Format, LayerId, Levels, Method
 
@@ -111,12 +111,12 @@ class _TiffPage(raster.Page):
     @cached_property
     def tags(self) -> Tags:
         """Those of its directory; none where that is damaged."""
-        return exif.tags_of_page(self.path, self.index)
+        return tags_of_page(self.path, self.index)
 
     @cached_property
     def description(self) -> str:
         """That of the first page, which is for all of them."""
-        tag = (exif.tags_of_page(self.path, 0) if self.index else self.tags).get(exif.DESCRIPTION)
+        tag = (tags_of_page(self.path, 0) if self.index else self.tags).get(exif.DESCRIPTION)
         return "" if tag is None else tag.data.decode("utf-8", "replace")
 
     @property
