@@ -85,8 +85,8 @@ def run_jobs(
     with threads.limited(processors // count):
         pool = ThreadPoolExecutor(count, initializer=signals.leave_to_others)
         try:
-            # Each thread's next picture is there when it asks.
-            line = _Line(pool, iter(jobs), count + 1, memory or usual_memory(), begin)
+            # One more on either side of the device takes memory, and no less time.
+            line = _Line(pool, iter(jobs), count, memory or usual_memory(), begin)
             for done in line.run(open_gpu):
                 end(done)
                 yield done
