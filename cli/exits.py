@@ -48,7 +48,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
 
 def leave(code: int) -> None:
-    """Ends the process without what drivers and codecs do when they are unloaded, which takes a tenth of a second.
+    """Ends the process without unloading drivers and codecs, which takes a tenth of a short command's time.
 
     It returns where a thread is still at work, or somebody traces the program.
     """

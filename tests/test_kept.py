@@ -22,6 +22,7 @@ from gpuops.pixels.spaces import named
 
 from .choices import each, some
 from .reference import colour as reference
+from .test_more_formats import by_oiio
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "formats.py"))
 TABLES = [
@@ -34,13 +35,6 @@ FORMATS = {
     "bmp": "BMP", "gif": "GIF",
 }  # fmt: skip
 DTYPES, CHANNELS, KINDS = SCRIPT["DTYPES"], SCRIPT["CHANNELS"], SCRIPT["KINDS"]
-
-
-def by_oiio(path: Path) -> np.ndarray:
-    config = OpenImageIO.ImageSpec()
-    config.attribute("oiio:UnassociatedAlpha", 1)
-    file = OpenImageIO.ImageInput.open(str(path), config)
-    return np.asarray(file.read_image(str(file.spec().format)))
 
 
 def by_pillow(path: Path) -> np.ndarray:

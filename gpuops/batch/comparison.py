@@ -95,7 +95,7 @@ def paired(
         rows = rows_of(variance, how.layer)
         of_variance = variances.of_picture(variance, rows.picture), rows
     if how.mask is not None:
-        mask = rows_of(how.mask)
+        mask = rows_of(how.mask) if mask is None else mask.tell()
     written = output is not None
     pair = Pair(gpu, how, (reference, result), mask, of_variance, budget, pool, written)
     if output is not None and budget.memory is not None and (why := written_whole([output.format])):

@@ -55,11 +55,8 @@ class Goal(NamedTuple):
         method = output.format.method(output.options.storage)
         together: int = output.format.codec.together.get(method.name, 0) if method is not None else 0
         rest = output.origin.metadata.rest if output.format.read_all else None
-        rows: list[int] = [
-            0,
-            *(one.pixels.shape[1] * len(one.names) * _SAMPLE for one in (rest.parts if rest else ())),
-        ]
-        return together * (self.row + max(rows))
+        rows = (part.pixels.shape[1] * len(part.names) for part in (rest.parts if rest else ()))
+        return together * (self.row + _SAMPLE * int(max(rows, default=0)))
 
 
 def goals_of(item: Item, schedule: RowSchedule, asides: Sequence[str]) -> list[Goal]:
@@ -94,7 +91,8 @@ def _moved(output: Output, schedule: RowSchedule, steps: int) -> Output:
         metadata = replace(changed, gain=gain, integers=integers)
     if output.options.dtype is not None:
         metadata = replace(metadata, integers=None)
-    if metadata.rest and output.format.read_all:
+    measured = sum(step.step.operation.shifts for step in schedule.steps[:steps])
+    if metadata.rest and output.format.read_all and measured <= len(schedule.shifts):
         from .layers import moved
 
         metadata = replace(metadata, rest=moved(schedule, steps, metadata.rest))

@@ -52,9 +52,10 @@ class ExrPart:
     ) -> Generator[Array, None, None]:
         """Gives the rows first … end, by default all, in blocks of about so many bytes."""
         end = len(self.pixels) if end is None else end
-        return (
-            (one for one in (self.pixels[first:end],)) if self.rows is None else self.rows(first, end, nbytes)
-        )
+        if self.rows is None:
+            yield self.pixels[first:end]
+        else:
+            yield from self.rows(first, end, nbytes)
 
 
 @dataclass(frozen=True)

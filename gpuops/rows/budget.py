@@ -46,11 +46,9 @@ def with_spools(nbytes: float) -> int:
 
 def with_beside(nbytes: float, least: int) -> int:
     """Returns the bytes of memory in which :meth:`Budget.beside` leaves ``nbytes`` for all else."""
-    return (
-        math.ceil(max(nbytes + BESIDE * least, nbytes * _PART / (_PART - BESIDE)))
-        if least
-        else math.ceil(nbytes)
-    )
+    if least:
+        nbytes = max(nbytes + BESIDE * least, nbytes * _PART / (_PART - BESIDE))
+    return math.ceil(nbytes)
 
 
 def usual_memory(there: int | None = None) -> int:

@@ -270,8 +270,7 @@ class Format:
         return channels if channels in self.channels else channels + 2
 
     def pixels_in(self, path: str) -> Pixels | None:
-        """An array that stands for a picture's pixels, and is no larger; None where the header does not tell, or is
-        damaged."""
+        """An array that stands for a picture's pixels; None where the header does not tell, or is damaged."""
         with suppress(Exception):  # the reader of the file will say what is wrong
             return self.unread(path) if self.unread else None
         return None
