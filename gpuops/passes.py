@@ -70,7 +70,7 @@ class Pass(NamedTuple):
         Rows of the result are made from a multiple of it on.
     bytes_per_value : float
         The device's memory beside the rows of the input, at most, in bytes for each value of them.
-    around : callable
+    around : callable, optional
         ``(images)`` → the same, rows of the input, and before and behind them rows beyond the input's ends, which the
         pass needs as well.
     columns : callable, optional
@@ -83,7 +83,7 @@ class Pass(NamedTuple):
     window: int = 1
     align: int = 1
     bytes_per_value: float = 4.0
-    around: Callable[[Iterable[Image]], Iterable[Image]] = lambda images: images
+    around: Callable[[Iterable[Image]], Iterable[Image]] | None = None
     columns: Callable[[int, int], tuple[int, int]] | None = None
 
 

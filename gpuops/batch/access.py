@@ -19,7 +19,7 @@ from ..files.formats.png import Undo, undone_by
 from ..files.streams import INPUT, called, copied
 from ..params.files import STREAM
 from ..profile import Span
-from ..rows.budget import Budget, TooLittleMemory
+from ..rows.budget import LARGE, Budget, TooLittleMemory
 from ..rows.threads import Pending
 from .options import Options
 
@@ -31,12 +31,16 @@ READER, WRITER = "reader", "writer"
 class Access:
     """The files of a job, which are read and written when they are asked for.
 
-    ``budget``: the memory that the options allow; ``among`` so many inputs, which share it.
+    ``budget``: the memory that the options allow; ``among`` so many inputs, which share it. ``rows``: a large picture
+    is opened by rows though there is room for it, unless the options allow a number of bytes or repeat the work.
     """
 
-    def __init__(self, path: str, options: Options, *, among: int = 1) -> None:
+    def __init__(self, path: str, options: Options, *, among: int = 1, rows: bool = False) -> None:
         self.path = path
         self.budget = Budget(self._name, options.memory, among)
+        self._most = self.budget.nbytes // among
+        if rows and options.memory is None and options.repeat == 1:
+            self._most = min(self._most, int(self.budget.whole(LARGE)))
         self._layer, self._meant, self._layers = options.layer, options.meant, options.layers
         self._kept = ExitStack()
         self._copy: str | None = None
@@ -46,17 +50,16 @@ class Access:
 
         ``undo`` undoes PNG's filters if the input is read now.
         """
-        if (strips := self.rows()) is not None:
-            return strips
         with undone_by(undo):
-            return files.Strips.of(self._whole())
+            strips = self.rows()
+            return files.Strips.of(self._whole()) if strips is None else strips
 
     def rows(self) -> files.Strips | None:
         """Returns the rows of the picture in the input if it takes too much memory as a whole, else None."""
         check_source(self.path)
         budget = self.budget
         try:
-            return self._opened_rows(budget.nbytes // budget.among, strict=budget.memory is not None)
+            return self._opened_rows(self._most, strict=budget.memory is not None)
         except files.NeedsWholeFile as reason:
             budget.check_whole(reason.pixels.nbytes, str(reason), reason.pixels)
             return None
@@ -87,15 +90,18 @@ class Access:
         alpha, linear = unread.shape[2] in (2, 4), unread.dtype.kind == "f"
         return files.Strips(files.Picture(unread, alpha=alpha, linear=linear), rows, held=unread.nbytes)
 
-    def whole(self, of_rows: files.Strips, what: str = "this work") -> files.Picture:
-        """Returns the whole of a picture that was opened by rows, since ``what`` needs all of it.
+    def whole(
+        self, of_rows: files.Strips, what: str = "this work", undo: Undo | None = None
+    ) -> files.Picture:
+        """Returns the whole of a picture that was opened by rows, since ``what`` needs all of it; ``undo`` as before.
 
         Raises FileError if it takes more memory than was allowed.
         """
         rest = of_rows.picture.metadata.rest
         nbytes = of_rows.picture.pixels.nbytes + (rest.nbytes if rest else 0)
         self.budget.check_whole(nbytes, f"{what} needs the whole picture")
-        return self._whole()
+        with undone_by(undo):
+            return self._whole()
 
     def by_rows(self) -> files.Strips | None:
         """Returns the rows of a picture that was read as a whole, if it can be read by rows, too."""
@@ -216,8 +222,9 @@ class Threaded(Access):
         numbers: bool = False,
         undo: Undo | None = None,
         among: int = 1,
+        rows: bool = False,
     ) -> None:
-        super().__init__(path, options, among=among)
+        super().__init__(path, options, among=among, rows=rows)
         self._threads = threads
         self._undo = undo
         self._written: list[Pending[None]] = []

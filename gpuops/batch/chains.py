@@ -109,15 +109,17 @@ def _opened(item: Item, chain: Chain) -> Iterator[ChainRows]:
         if item.options.memory is not None:
             beside = operands.largest_beside(step.params for step in todo.steps)
         large = (
-            not strips.in_memory
+            not (strips.in_memory or item.budget.has_room(item.budget.whole(memory.nbytes_of(picture))))
             or memory.is_too_large(schedule, picture, item.budget)
             or not item.budget.has_room(item.budget.whole(beside))
         )
-        obstacle = _obstacle(item, schedule) if large else None
-    if large and obstacle is None:
+        # Rows of a picture for which there is room come once, or it comes as a whole.
+        once = not strips.in_memory and schedule.takes_rows_once
+        obstacle = _obstacle(item, schedule) if large or once else None
+    if (large or once) and obstacle is None:
         yield ChainRows(item, schedule, strips, how, whole=False)
         return
-    if obstacle is not None:
+    if large and obstacle is not None:
         largest = max(beside, memory.largest_bytes(schedule, picture))
         item.budget.check_whole(largest, f"{obstacle} needs the whole picture")
 

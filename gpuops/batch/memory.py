@@ -66,6 +66,12 @@ def _with_ends(picture: Picture, largest: int, beside: Iterable[float]) -> float
     return ROUNDED * (picture.pixels.nbytes + _ENDS * largest + max(beside, default=0.0))
 
 
+def nbytes_of(picture: Picture) -> int:
+    """Returns the bytes of a picture's pixels, and of the other channels of its file."""
+    rest = picture.metadata.rest
+    return picture.pixels.nbytes + (rest.nbytes if rest else 0)
+
+
 def largest_bytes(schedule: RowSchedule, picture: Picture) -> int:
     """Returns the bytes of the largest picture among the input and all results, as pixels of the input's depth, and of
     the other channels of its file."""

@@ -97,9 +97,11 @@ def run_jobs(
 class _Flight:
     """A job on its way."""
 
-    def __init__(self, job: Job, pool: ThreadPoolExecutor, undo: Undo) -> None:
+    def __init__(self, job: Job, pool: ThreadPoolExecutor, undo: Undo, *, alone: bool) -> None:
         self.done = Done(job)
-        self.access = Threaded(pool, job.source, job.options, numbers=job.reads_numbers, undo=undo)
+        # Rows of a picture that has the processors for itself are read, worked on and written at a time.
+        rows = alone and job.chain is not None
+        self.access = Threaded(pool, job.source, job.options, numbers=job.reads_numbers, undo=undo, rows=rows)
         self._begun = 0.0
 
     def size(self, usual: int) -> int:
@@ -182,7 +184,7 @@ class _Line:
             if job is None:
                 return
             self.begin(job)
-            self._ahead.append(_Flight(job, self.pool, self._undo))
+            self._ahead.append(_Flight(job, self.pool, self._undo, alone=self.most == 1))
 
     def _has_room(self, held: int) -> bool:
         """Whether there is memory for one more. Before the first one's size is known, it is read alone."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Shape = tuple[int, int, int]
 
 # Bytes of a block's planes from which on larger blocks are no faster.
-_ENOUGH = 1 << 25
+_ENOUGH = 3 << 22
 # Rows of a block for each row of the largest halo, if there is room: the halo is computed once more for each block.
 # Twice as many take no less of the processor's time for a bloom of 1.2 gigapixels, and a quarter more memory.
 _PER_HALO = 2
@@ -266,6 +266,16 @@ class RowSchedule:
             if at.barrier is None and at.passes is None:
                 return at.step.operation.words(at.step.params)
         return None
+
+    @property
+    def takes_rows_once(self) -> bool:
+        """Whether rows of the picture are worked on as they come, a single time, and nothing is kept of them."""
+        return not any(
+            at.barrier is not None
+            or at.reach.around
+            or at.step.operation.measure(self.gpu, at.shape, at.step.params) is not None
+            for at in self.steps
+        )
 
     @cached_property
     def segments(self) -> tuple[RowSchedule, ...]:

@@ -91,9 +91,10 @@ class RowsOfFile:
                 if end <= wanted[0]:
                     continue
                 self.look(block, first)
-                image = self.load(block)
-                image.part = Part(first, height)
-                yield image
+                given = [self.load(block)]
+                del block
+                given[0].part = Part(first, height)
+                yield given.pop()  # whose memory belongs to the caller
                 if end >= wanted[1]:
                     return
 

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from threading import Event
 from typing import Any, BinaryIO
 
@@ -48,6 +49,8 @@ _ROUTINE_TEXTS = ("Software", "Creation Time", "date:create", "date:modify", "da
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
 #: The kinds of values, as the file has them first and as the device has them, by their bits.
 _DTYPES: dict[int, np.dtype[Any]] = {8: np.dtype(np.uint8), 16: np.dtype("<u2")}
+#: The filter type with the largest number.
+_LAST_FILTER = 4
 #: Bytes of pixels from which on it pays to have their filters undone by a device.
 _WORTH = 1 << 18
 #: The most bytes that deflate can make of one.
@@ -172,17 +175,24 @@ def inflated(path: str, nbytes: int) -> Pixels | None:
     return None if filtered is None else undo(*filtered)
 
 
-def _inflated(path: str) -> tuple[Rows, tuple[int, int, int], np.dtype[Any]] | None:
-    """Returns the rows with their filters, and the shape and kind of the pixels."""
-    from isal import isal_zlib
-
+def _kind(path: str) -> tuple[tuple[int, int, int], np.dtype[Any], int] | None:
+    """Returns the shape and type of pixels whose filters a device can undo, and the bytes of a row with its filter."""
     width, height, bits, colour, interlaced = png.header(path)
     if interlaced or colour not in _CHANNELS or bits not in _DTYPES:
         return None
     shape, dtype = (height, width, _CHANNELS[colour]), _DTYPES[bits]
-    nbytes = height * (width * shape[2] * dtype.itemsize + 1)
-    if nbytes > _DENSEST * os.path.getsize(path):
+    length = width * shape[2] * dtype.itemsize + 1
+    return (shape, dtype, length) if height * length <= _DENSEST * os.path.getsize(path) else None
+
+
+def _inflated(path: str) -> tuple[Rows, tuple[int, int, int], np.dtype[Any]] | None:
+    """Returns the rows with their filters, and the shape and kind of the pixels."""
+    from isal import isal_zlib
+
+    if (known := _kind(path)) is None:
         return None
+    shape, dtype, length = known
+    height, nbytes = shape[0], shape[0] * length
     parts = []
     with open(path, "rb") as file:
         for kind, data in png.chunks(file, pixels=True):
@@ -193,12 +203,83 @@ def _inflated(path: str) -> tuple[Rows, tuple[int, int, int], np.dtype[Any]] | N
         rows = np.frombuffer(isal_zlib.decompress(b"".join(parts), bufsize=nbytes), np.uint8)
     except Exception:  # OpenImageIO will say what is wrong
         return None
-    if rows.size != nbytes or rows.reshape(height, -1)[:, 0].max() > 4:
+    if rows.size != nbytes or rows.reshape(height, -1)[:, 0].max() > _LAST_FILTER:
         return None
     return rows, shape, dtype
 
 
+def _blocks(path: str, count: int, undo: Undo) -> Iterator[Pixels]:
+    """Gives pixels as :func:`inflated` does, ``count`` rows at a time; OpenImageIO reads those that are missing."""
+    if (kind := _kind(path)) is None:
+        return
+    (height, width, channels), dtype, length = kind
+    inflating = _Inflating(path)
+    above: Rows | None = None
+    for first in range(0, height, count):
+        rows = min(count, height - first)
+        filtered = np.empty((rows + 1, length), np.uint8)
+        filtered[0] = 0  # the row above, without a filter; there are zeros above the first one
+        if above is not None:
+            filtered[0, 1:] = above
+        try:
+            inflating.fill(filtered[1:].reshape(-1))
+            if first + rows == height:
+                inflating.check_end()
+        except Exception:  # OpenImageIO will say what is wrong
+            return
+        if filtered[:, 0].max() > _LAST_FILTER:
+            return
+        pixels = undo(filtered.reshape(-1), (rows + 1, width, channels), dtype)
+        if pixels is None:
+            return
+        above = pixels[-1].astype(dtype.newbyteorder(">")).reshape(-1).view(np.uint8)
+        del filtered
+        yield pixels[1:]
+
+
+class _Inflating:
+    """The inflated bytes of a file's pixels. What is wrong with them raises some exception."""
+
+    def __init__(self, path: str) -> None:
+        from isal import isal_zlib
+
+        self._stream = isal_zlib.decompressobj()
+        self._data = png.pixel_data(path)
+
+    def fill(self, flat: Rows) -> None:
+        """Takes the next bytes, as many as there is room for."""
+        at = 0
+        while at < flat.size:
+            part = self._part(flat.size - at)
+            flat[at : at + len(part)] = np.frombuffer(part, np.uint8)
+            at += len(part)
+
+    def check_end(self) -> None:
+        """Raises ValueError unless the stream ends here, with the right checksum."""
+        while not self._stream.eof:
+            if self._part(1):
+                raise ValueError
+
+    def _part(self, most: int) -> bytes:
+        data = self._stream.unconsumed_tail or next(self._data)
+        part: bytes = self._stream.decompress(data, most)
+        return part
+
+
+@dataclass(frozen=True)
 class _PngPage(raster.Page):
+    #: What undoes the filters of its rows.
+    undo: Undo | None = field(default_factory=_undo.get)
+
+    def rows(self, path: str, count: int) -> Iterator[Pixels]:
+        done = 0
+        for block in () if self.undo is None else _blocks(path, count, self.undo):
+            done += len(block)
+            yield block
+        if done < self.spec.height:
+            with self.reader(path) as file:
+                yield from file.blocks(count, index=self.index, start=done)
+
     def obstacle(self) -> str:
         return "is interlaced or progressive" if png.header(self.path)[4] else ""
 
