@@ -100,7 +100,7 @@ class _Flight:
     def __init__(self, job: Job, pool: ThreadPoolExecutor, undo: Undo, *, alone: bool) -> None:
         self.done = Done(job)
         # Rows of a picture that has the processors for itself are read, worked on and written at a time.
-        rows = alone and job.chain is not None
+        rows = alone and job.chain is not None and job.chain.takes_rows_once
         self.access = Threaded(pool, job.source, job.options, numbers=job.reads_numbers, undo=undo, rows=rows)
         self._begun = 0.0
 
