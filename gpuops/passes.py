@@ -24,11 +24,14 @@ class Reach(NamedTuple):
     around : bool
         Whether the first and the last rows are neighbours. ``rows`` then are those of a taller image; a part of it
         begins above row 0, or ends below the last row.
+    again : bool
+        Whether much of the work is done once more on rows above and below, each time some rows are made.
     """
 
     rows: float = math.inf
     spoiled: float = 0.0
     around: bool = False
+    again: bool = True
 
 
 class Measure(NamedTuple):
@@ -75,6 +78,8 @@ class Pass(NamedTuple):
         pass needs as well.
     columns : callable, optional
         As ``needs``, for columns. Without it those of the result depend on all.
+    again : int
+        Rows of the input on which much of the work is done once more, each time some rows are made.
     """
 
     shape: tuple[int, int, int]
@@ -85,6 +90,7 @@ class Pass(NamedTuple):
     bytes_per_value: float = 4.0
     around: Callable[[Iterable[Image]], Iterable[Image]] | None = None
     columns: Callable[[int, int], tuple[int, int]] | None = None
+    again: int = 0
 
 
 class Turn(NamedTuple):

@@ -211,7 +211,9 @@ def _rows(file: BinaryIO, height: int, coder: Coder, *, filtered: bool) -> Calla
         if waiting is not None:
             come += len(waiting)
             missing = rows - len(waiting)
-            parts, waiting = [np.concatenate((waiting, pixels[:missing])), pixels[missing:]], None
+            parts = [np.concatenate((waiting, pixels[:missing]))]
+            parts += [pixels[missing:]] if len(pixels) > missing else []
+            waiting = None
         if come < height and (left := len(parts[-1]) % rows):
             parts[-1], waiting = parts[-1][:-left], parts[-1][-left:].copy()
         todo = [strip for part in parts if len(part) for strip in strips(part, rows)]

@@ -144,10 +144,11 @@ def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> Reach:
         from . import multirate
 
         far = multirate.reach(shape, multirate.whole(params.sigma), params.border)
-        return Reach(far, far)
+        return Reach(far, far, again=False)
     # A median's value is one of many in a window, and what is not finite has no weight for the bilateral filter.
     repaired = params.kind in ("median", "bilateral")
-    return Reach(params.radii[0], 0 if repaired else max(params.radii))
+    again = repaired or params.by_both_axes
+    return Reach(params.radii[0], 0 if repaired else max(params.radii), again=again)
 
 
 @two_ended

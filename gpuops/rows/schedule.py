@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, int, int]
 
-# Bytes of a block's planes from which on larger blocks are no faster.
-_ENOUGH = 3 << 22
+# Bytes of a block's planes from which on larger blocks are hardly faster, and as many as they may have to be.
+_ENOUGH, _MOST = 3 << 22, 1 << 25
+# Rows of a block for each row on which much of the work is done once more.
+_PER_AGAIN = 32
+# Halos of a step that a picture has at least if it goes by rows though there is room for it.
+_LEAST_HALOS = 16
 # Rows of a block for each row of the largest halo, if there is room: the halo is computed once more for each block.
 # Twice as many take no less of the processor's time for a bloom of 1.2 gigapixels, and a quarter more memory.
 _PER_HALO = 2
@@ -158,7 +162,22 @@ class ScheduledStep:
             return None
         each, halo = self.step.traits.bytes_per_value, int(self.reach.rows)
         one = with_halo(shape, halo, lambda gpu, image: operation(gpu, image, params), each)
+        one = one._replace(again=2 * halo * self.reach.again)
         return (with_neighbours(one, halo) if self.reach.around else one,)
+
+    @property
+    def takes_rows_once(self) -> bool:
+        """Whether its input's rows are worked on as they come, a single time, and few of them are waited for."""
+        operation, params = self.step.operation, self.step.params
+        if self.barrier is not None or self.reach.around or self.passes is None:
+            return False
+        halo, again = sum(one.window - 1 for one in self.passes), sum(one.again for one in self.passes)
+        return (
+            halo * _LEAST_HALOS <= self.shape[1]
+            and again * _PER_AGAIN * row_bytes(self.shape) <= _MOST
+            and not operation.fixed_bytes(self.gpu, self.shape, params)  # such as a kernel's transform
+            and operation.measure(self.gpu, self.shape, params) is None
+        )
 
     @property
     def result(self) -> Shape:
@@ -269,13 +288,8 @@ class RowSchedule:
 
     @property
     def takes_rows_once(self) -> bool:
-        """Whether rows of the picture are worked on as they come, a single time, and nothing is kept of them."""
-        return not any(
-            at.barrier is not None
-            or at.reach.around
-            or at.step.operation.measure(self.gpu, at.shape, at.step.params) is not None
-            for at in self.steps
-        )
+        """Whether a picture that has room as a whole is done by rows: each step works on them as they come."""
+        return all(at.takes_rows_once for at in self.steps)
 
     @cached_property
     def segments(self) -> tuple[RowSchedule, ...]:
@@ -330,7 +344,7 @@ def block_bytes(gpu: Gpu, stages: tuple[RowStage, ...], *, ends: float = 0.0, ta
 
     Raises DeviceError if the device has no room for a single row of each.
     """
-    room, widest = gpu.limits.global_bytes / ROUNDED, 0
+    room, widest, again = gpu.limits.global_bytes / ROUNDED, 0, 0
     copies, fixed, least = _ENDS + ends, tables, row_bytes(stages[0].shape)
     beside = 0.0  # copies that a step on these rows alone has beside its input and its result
     for stage in stages:
@@ -344,13 +358,15 @@ def block_bytes(gpu: Gpu, stages: tuple[RowStage, ...], *, ends: float = 0.0, ta
             copies += of_pass
             fixed += (stage.one.window - 1) * row * of_pass
             widest = max(widest, stage.one.window * row)
+            again = max(again, stage.one.again * row)
             least = max(least, row, stage.one.align * row_bytes(stage.result))
     copies += beside
     most = int(min((room - fixed) // copies, gpu.limits.max_alloc_bytes - widest))
     if most < least:
         needed = ROUNDED * (fixed + copies * least)
         raise no_room(gpu, f"rows of {stages[0].shape[2]} pixels need", needed)
-    return max(least, min(most, max(_ENOUGH, math.ceil(_PER_HALO * widest / 2))))
+    enough = max(_ENOUGH, math.ceil(_PER_HALO * widest / 2), min(_PER_AGAIN * again, _MOST))
+    return max(least, min(most, enough))
 
 
 def row_bytes(shape: Shape) -> int:
