@@ -14,7 +14,7 @@ import click
 from gpuops import notes
 from gpuops.errors import GpuopsError
 from gpuops.ops import OPERATIONS
-from gpuops.process import memory, standard_error
+from gpuops.process import ahead, memory, standard_error
 
 from . import exits
 from .commands import CommandGroup
@@ -133,6 +133,7 @@ def main(args: list[str] | None = None) -> None:
     memory.keep_freed()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # clpix tells its warnings as notes
+    ahead.single = args is None
     exits.handle_signals()
     if "_CLPIX_COMPLETE" in os.environ:  # a shell asks what a command line may go on with
         from . import completion

@@ -8,35 +8,18 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from contextlib import suppress
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
-from importlib.util import find_spec
-from threading import Thread
 from typing import Any
 
-from ..errors import GpuopsError
-from . import signals
-
-
-@cache
-def begin() -> None:
-    """Starts to load the OpenCL drivers, in a thread; the OpenCL loader, which would load them anyway, comes later."""
-    Thread(target=_drivers, name="drivers").start()
-
-
-def _drivers() -> None:
-    signals.leave_to_others()
-    from ..device import drivers
-
-    with suppress(GpuopsError):  # whoever needs a device gets the same error
-        drivers.prepare(say=False)
-        for driver in drivers.prepared():
-            load(driver.library)
+#: Whether this process takes a single device, and nobody else in it takes another.
+single = False
 
 
 def extension(package: str) -> None:
     """Loads the extension module of a package's own name, and all libraries it needs, for an import that comes next."""
+    from importlib.util import find_spec
+
     spec = find_spec(package)
     for folder in (spec and spec.submodule_search_locations) or ():
         load(f"{folder}/{package}{EXTENSION_SUFFIXES[0]}")
