@@ -659,6 +659,7 @@ def test_drivers_are_loaded_ahead() -> None:
     """In a thread, and without pyopencl; a library that is not there is none."""
     done = python(
         "import sys, threading\nfrom gpuops.process import ahead\nahead.load('libnone.so.1')\n"
+        "ahead.ask('libnone.so.1')\nahead.ask('libc.so.6')\n"
         "from gpuops.device import loading\nloading.begin()\n"
         "for thread in threading.enumerate():\n    thread is threading.main_thread() or thread.join()\n"
         "from gpuops.device import drivers\nmaps = open('/proc/self/maps').read()\n"

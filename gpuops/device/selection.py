@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpuops.device import choice, drivers, pocl, probe
+from gpuops.device import choice, drivers, loading, pocl, probe
 from gpuops.device.info import KINDS, DeviceInfo, describe
 from gpuops.errors import DeviceError, ParameterError
 from gpuops.notes import note
@@ -106,6 +106,7 @@ def _alone(spec: str) -> Candidate | None:
     recalled = choice.recalled(spec)
     if recalled is None:
         return None
+    loading.end()
     with choice.alone(recalled):
         there = recalled.among(present())
     if there and there[0].check().usable:

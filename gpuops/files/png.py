@@ -250,7 +250,7 @@ def best_filters(pixels: Pixels, rows: int, before: Pixels | None = None) -> Ite
 
     A costlier filter must win by 2 %. Many strips are looked at together, so that numpy is called a few times only.
     """
-    samples = np.unique((rows // 4, rows // 4 + rows // 2))
+    samples = np.array(sorted({rows // 4, rows // 4 + rows // 2}))
     strips = max(1, _SAMPLE_BYTES // (samples.size * pixels[0].nbytes))
     for first in range(0, len(pixels), strips * rows):
         starts = np.arange(first, min(first + strips * rows, len(pixels)), rows)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
@@ -32,6 +33,20 @@ def load(library: str) -> None:
     function = _dlopen()
     if function is not None:
         function(os.fsencode(library), os.RTLD_LAZY)
+
+
+def ask(library: str) -> None:
+    """Has an OpenCL driver look for its platforms, which graphics cards' drivers take long for, as the loader would.
+
+    Source: the extension cl_khr_icd of OpenCL.
+    """
+    with suppress(OSError, AttributeError, ValueError):
+        driver = ctypes.CDLL(library)
+        driver.clGetExtensionFunctionAddress.restype = ctypes.c_void_p
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint))
+        address = driver.clGetExtensionFunctionAddress(b"clIcdGetPlatformIDsKHR")
+        if address:
+            kind(address)(0, None, ctypes.byref(ctypes.c_uint()))
 
 
 @cache
