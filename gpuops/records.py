@@ -11,17 +11,25 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass
+    from dataclasses import dataclass as dataclass
 else:
 
-    def dataclass(cls: type | None = None, /, *, frozen: bool = False, eq: bool = True, **how: Any) -> Any:
+    def dataclass(
+        cls: type | None = None,
+        /,
+        *,
+        frozen: bool = False,
+        eq: bool = True,
+        kw_only: bool = False,
+        **how: Any,
+    ) -> Any:
         """Does as :func:`dataclasses.dataclass`; a frozen object takes each of its fields once."""
         if cls is None:
-            return lambda cls: dataclass(cls, frozen=frozen, eq=eq, **how)
+            return lambda cls: dataclass(cls, frozen=frozen, eq=eq, kw_only=kw_only, **how)
         if how:
-            return dataclasses.dataclass(cls, frozen=frozen, eq=eq, **how)
+            return dataclasses.dataclass(cls, frozen=frozen, eq=eq, kw_only=kw_only, **how)
         own = dict(vars(cls))
-        made = dataclasses.dataclass(cls, eq=False, repr=False)
+        made = dataclasses.dataclass(cls, eq=False, repr=False, kw_only=kw_only)
         methods: dict[str, Any] = {"__repr__": _shown}
         if eq:
             made.__compared__ = _getter([field.name for field in dataclasses.fields(made) if field.compare])

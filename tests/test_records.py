@@ -66,7 +66,11 @@ def _classes(dataclass: Any) -> list[Any]:
         a: int
         b: int = 1
 
-    return [Point, Solid, Plain, Counter, Thing, Nothing, Own, Named]
+    @dataclass(frozen=True, kw_only=True)
+    class More(Point):
+        q: int
+
+    return [Point, Solid, Plain, Counter, Thing, Nothing, Own, Named, More]
 
 
 OURS, THEIRS = _classes(records.dataclass), _classes(dataclasses.dataclass)
@@ -84,6 +88,7 @@ VALUES: dict[str, list[dict[str, Any]]] = {
     "Thing": [{"name": "a"}, {"name": "a"}],
     "Nothing": [{}, {}],
     "Own": [{"x": 1}, {"x": 2}],
+    "More": [{"x": 1, "q": 2}, {"x": 1, "q": 3}, {"x": 2, "q": 2}],
     "Named": [{"a": 1}, {"a": 1, "b": 2}],
 }
 
