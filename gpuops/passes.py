@@ -26,12 +26,15 @@ class Reach(NamedTuple):
         begins above row 0, or ends below the last row.
     again : bool
         Whether much of the work is done once more on rows above and below, each time some rows are made.
+    exact : bool
+        Whether rows that are made in parts are those of the whole to the last bit.
     """
 
     rows: float = math.inf
     spoiled: float = 0.0
     around: bool = False
     again: bool = True
+    exact: bool = True
 
 
 class Measure(NamedTuple):

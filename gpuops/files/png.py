@@ -97,15 +97,13 @@ def chunks(file: BinaryIO, *, pixels: bool = False) -> Iterator[tuple[bytes, byt
 def pixel_data(path: str) -> Iterator[bytes]:
     """Gives the deflated pixels, some bytes at a time, of a file whose chunks were checked.
 
-    Raises ValueError for one that has a colour key, and struct.error for one that has been cut off since.
+    Raises struct.error for one that has been cut off since.
     """
     with open(path, "rb") as file:
         file.seek(len(SIGNATURE))
         kind = b""
         while kind != b"IEND":
             length, kind = struct.unpack(">I4s", file.read(8))
-            if kind == b"tRNS":
-                raise ValueError(kind)
             end = file.tell() + length
             while kind == b"IDAT" and file.tell() < end:
                 yield file.read(min(_PIECE, end - file.tell()))
@@ -298,7 +296,7 @@ def best_filters(pixels: Pixels, rows: int, before: Pixels | None = None) -> Ite
 
     A costlier filter must win by 2 %. Many strips are looked at together, so that numpy is called a few times only.
     """
-    samples = np.unique((rows // 4, rows // 4 + rows // 2))
+    samples = np.array(sorted({rows // 4, rows // 4 + rows // 2}))
     strips = max(1, _SAMPLE_BYTES // (samples.size * pixels[0].nbytes))
     for first in range(0, len(pixels), strips * rows):
         starts = np.arange(first, min(first + strips * rows, len(pixels)), rows)

@@ -147,8 +147,8 @@ def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> Reach:
         return Reach(far, far, again=False)
     # A median's value is one of many in a window, and what is not finite has no weight for the bilateral filter.
     repaired = params.kind in ("median", "bilateral")
-    again = repaired or params.by_both_axes
-    return Reach(params.radii[0], 0 if repaired else max(params.radii), again=again)
+    exact = not (params.by_both_axes or _by_sums_of_sums(gpu, params))
+    return Reach(params.radii[0], 0 if repaired else max(params.radii), again=repaired, exact=exact)
 
 
 @two_ended

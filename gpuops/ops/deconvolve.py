@@ -144,7 +144,7 @@ def _reach(gpu: Gpu, shape: tuple[int, int, int], params: DeconvolveParams) -> R
     rows, spoiled, *_ = reach(gpu, shape, _summed(gpu, params))
     times = 2 * int(params.iterations)
     # The first of the blurs is that of flat light, which may be rounded otherwise where a part of the picture ends.
-    return Reach(times * rows, (times - 1) * spoiled)
+    return Reach(times * rows, (times - 1) * spoiled, exact=False)
 
 
 def _spectral(gpu: Gpu, shape: tuple[int, int, int], params: DeconvolveParams) -> Spectral | None:

@@ -169,13 +169,12 @@ class ScheduledStep:
     def takes_rows_once(self) -> bool:
         """Whether its input's rows are worked on as they come, a single time, and few of them are waited for."""
         operation, params = self.step.operation, self.step.params
-        if self.barrier is not None or self.reach.around or self.passes is None:
+        if self.barrier is not None or self.reach.around or not self.reach.exact or self.passes is None:
             return False
         halo, again = sum(one.window - 1 for one in self.passes), sum(one.again for one in self.passes)
         return (
             halo * _LEAST_HALOS <= self.shape[1]
             and again * _PER_AGAIN * row_bytes(self.shape) <= _MOST
-            and not operation.fixed_bytes(self.gpu, self.shape, params)  # such as a kernel's transform
             and operation.measure(self.gpu, self.shape, params) is None
         )
 
