@@ -17,9 +17,10 @@ from ..errors import FileError
 from ..files import locations, output
 from ..files.formats.png import Undo, undone_by
 from ..files.streams import INPUT, called, copied
+from ..files.threads import Ahead
 from ..params.files import STREAM
 from ..profile import Span
-from ..rows.budget import LARGE, Budget, TooLittleMemory
+from ..rows.budget import EARLY, LARGE, Budget, TooLittleMemory
 from ..rows.threads import Pending
 from .options import Options
 
@@ -39,7 +40,8 @@ class Access:
         self.path = path
         self.budget = Budget(self._name, options.memory, among)
         self._most = self.budget.nbytes // among
-        if rows and options.memory is None and options.repeat == 1:
+        self._by_rows = rows and options.memory is None and options.repeat == 1
+        if self._by_rows:
             self._most = min(self._most, int(self.budget.whole(LARGE)))
         self._layer, self._meant, self._layers = options.layer, options.meant, options.layers
         self._kept = ExitStack()
@@ -230,6 +232,7 @@ class Threaded(Access):
         self._written: list[Pending[None]] = []
         self._reading: Pending[Any] | None = None
         self._was_read: list[Span] = []
+        self._early: Ahead[files.Pixels] | None = None
         #: Bytes of the pixels or arrays that were read, once they are known.
         self.read: int | None = None
         #: The number of pixels in a picture that was read.
@@ -239,6 +242,10 @@ class Threaded(Access):
 
     def _open(self) -> files.Strips:
         strips = super().opened(self._undo)
+        if self._by_rows and not strips.in_memory:
+            from ..rows.schedule import usual_rows
+
+            strips, self._early = strips.begun(usual_rows(strips.picture.pixels.shape), EARLY)
         self.read = strips.picture.pixels.nbytes if strips.in_memory else 0
         self.pixels = strips.picture.width * strips.picture.height
         return strips
@@ -264,6 +271,18 @@ class Threaded(Access):
 
     def opened_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         return self._result(self._read_numbers)
+
+    def whole(
+        self, of_rows: files.Strips, what: str = "this work", undo: Undo | None = None
+    ) -> files.Picture:
+        self._end_early()
+        return super().whole(of_rows, what, undo)
+
+    def _end_early(self) -> None:
+        """Reads no more rows before somebody asks for them."""
+        early, self._early = self._early, None
+        if early is not None:
+            early.close()
 
     def write(self, work: Callable[[], None], size: int) -> None:
         self._written.append(Pending(self._threads, work, size))
@@ -291,6 +310,7 @@ class Threaded(Access):
                 pending.result()
             except Exception as error:
                 errors.append(error)
+        self._end_early()
         super().finish()
         if errors:
             raise errors[0]

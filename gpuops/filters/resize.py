@@ -201,6 +201,11 @@ def passes(gpu: Gpu, shape: Shape, axes: Axes, filter: str) -> tuple[Pass, ...]:
     return across, _down(gpu, across.shape, (y, ResampledAxis.of(x.result, x.result)), filter)
 
 
+def sums_as_whole(gpu: Gpu, shape: Shape, axes: Axes, filter: str) -> bool:
+    """Says whether :func:`passes` take sums in the order of the whole picture."""
+    return len(passes(gpu, shape, axes, filter)) < 2 or across_first(gpu, axes, filter)
+
+
 def _across(shape: Shape, x: ResampledAxis, filter: str) -> Pass:
     """Resamples each row."""
     planes, height, _ = shape

@@ -373,6 +373,12 @@ def row_bytes(shape: Shape) -> int:
     return 4 * shape[0] * shape[2]
 
 
+def usual_rows(shape: tuple[int, ...]) -> int:
+    """Returns how many rows of pixels (height, width, channels) come at a time, unless steps or a device want more."""
+    height, width, channels = shape
+    return rows_at_once((channels, height, width), _ENOUGH)
+
+
 def rows_at_once(shape: Shape, at_once: int) -> int:
     """Returns how many rows come at a time if their planes are to take so many bytes."""
     return max(1, min(shape[1], at_once // row_bytes(shape)))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from ...errors import FileError
 from ...pixels.spaces import is_hdr
-from .. import colours, containers, hdr_light, oiio, pillow, png, raster
+from .. import colours, containers, hdr_light, oiio, pillow, png, raster, threads
 from ..picture import Picture, Pixels, unread
 from ..strips import COPIES, NeedsWholeFile, RowsOf
 from ..texts import TextChunk
@@ -52,6 +52,8 @@ _ROUTINE_TEXTS = ("Software", "Creation Time", "date:create", "date:modify", "da
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
 #: The kinds of values, as the file has them first and as the device has them, by their bits.
 _DTYPES: dict[int, np.dtype[Any]] = {8: np.dtype(np.uint8), 16: np.dtype("<u2")}
+#: Bytes of rows that are inflated ahead.
+_EARLY = 1 << 24
 #: The filter type with the largest number.
 _LAST_FILTER = 4
 #: Bytes of pixels from which on it pays to have their filters undone by a device.
@@ -264,28 +266,37 @@ def _blocks(path: str, spec: _Spec, count: int, undo: Undo) -> Iterator[Pixels]:
     """Gives pixels as :func:`inflated` does, ``count`` rows at a time; OpenImageIO reads those that are missing."""
     height, width, channels, dtype = spec.height, spec.width, spec.nchannels, spec.format
     length = width * channels * dtype.itemsize + 1
-    inflating = _Inflating(path)
     above: Rows | None = None
+    with closing(threads.Ahead(_filtered(path, height, length, count), _EARLY // (count * length))) as blocks:
+        for filtered in blocks:
+            if above is not None:
+                filtered[0, 1:] = above
+            pixels = undo(filtered.reshape(-1), (len(filtered), width, channels), dtype)
+            if pixels is None:
+                return
+            above = pixels[-1].astype(dtype.newbyteorder(">")).reshape(-1).view(np.uint8)
+            del filtered
+            yield pixels[1:]
+
+
+def _filtered(path: str, height: int, length: int, count: int) -> Iterator[Rows]:
+    """Gives ``count`` rows of filtered bytes at a time, and before them zeros, a row without a filter; fewer of them
+    where there is damage."""
+    inflating = _Inflating(path)
     for first in range(0, height, count):
-        rows = min(count, height - first)
-        filtered = np.empty((rows + 1, length), np.uint8)
-        filtered[0] = 0  # the row above, without a filter; there are zeros above the first one
-        if above is not None:
-            filtered[0, 1:] = above
+        filtered = np.empty((min(count, height - first) + 1, length), np.uint8)
+        filtered[0] = 0
         try:
             inflating.fill(filtered[1:].reshape(-1))
-            if first + rows == height:
+            if first + count >= height:
                 inflating.check_end()
         except Exception:  # OpenImageIO will say what is wrong
             return
         if filtered[:, 0].max() > _LAST_FILTER:
             return
-        pixels = undo(filtered.reshape(-1), (rows + 1, width, channels), dtype)
-        if pixels is None:
-            return
-        above = pixels[-1].astype(dtype.newbyteorder(">")).reshape(-1).view(np.uint8)
+        given = [filtered]
         del filtered
-        yield pixels[1:]
+        yield given.pop()
 
 
 class _Inflating:
