@@ -93,7 +93,7 @@ def _read_smaller(path: str, shrinks: Callable[[int, int, int], int], most: int)
         height, width = page.spec.height, page.spec.width
         orientation = Metadata(exif=extras.exif).orientation
         by = jpeg_decoding.divisor(shrinks(orientation, height, width), height, width)
-        if by == 1 or page.has_gain_map or page.inks or page.unread.nbytes * COPIES > most * by**2:
+        if by == 1 or page.has_gain_map or page.unread.nbytes * COPIES > most * by**2:
             return None
         pixels = page.decoded(file, by)
     return None if pixels is None else replace(page.picture(pixels), shrunk=Shrunk(by, width, height))
@@ -152,6 +152,8 @@ class _JpegPage(raster.Page):
 
     def decoded(self, file: oiio.Reader, by: int = 1) -> Pixels | None:
         """The samples that OpenImageIO gives, in less time, or a smaller picture; None where it may know more."""
+        if self.inks is not None:
+            return None
         file.check_plausible(self.spec)
         return jpeg_decoding.decoded(self.path, self.spec.height, self.spec.width, self.spec.nchannels, by)
 
