@@ -391,7 +391,7 @@ def test_by_rows_as_on_the_whole(clpix, tmp_path, monkeypatch, device) -> None:
 
 
 def test_reports_and_recipes(clpix, tmp_path) -> None:
-    """The report of times has the number for each input; a recipe does the same; processes, too; --explain says it."""
+    """The report of times has the number for each input; a recipe does the same; --explain says it."""
     names = [of_kind(tmp_path / f"{k}.jpg", "4:2:0", 160, 200) for k in range(3)]
     saved(tmp_path / "small.jpg", pattern(30, 30))
     inputs = [*names, tmp_path / "small.jpg"]

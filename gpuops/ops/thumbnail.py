@@ -22,8 +22,9 @@ class ThumbnailParams(Params):
     """Make small, upright versions of pictures, for the web and for overviews.
 
     The picture is turned as its EXIF orientation asks, and --size is that of the upright picture: 1200 is the longest
-    side, 1200x800 a box, 1200x a width. --fit is as for resize. A side is never made longer, unless with --enlarge.
-    Metadata and the colour space stay, as with other commands: --strip and --colour srgb change that.
+    side, or of --fit cover each side, 1200x800 a box, 1200x a width. --fit is as for resize. A side is never made
+    longer, unless with --enlarge. Metadata and the colour space stay, as with other commands: --strip and --colour srgb
+    change that.
 
     JPEG files that are much larger are decoded at 1/2, 1/4 or 1/8 of their size, but never below twice the wanted
     size. That takes less time and memory. The decoder leaves out the finest frequencies of stored values, where resize
