@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..notes import note
-from ..params.moves import Frame, Move
+from ..params.moves import Frame, Move, Shrunk
 from ..pixels.colour import DATA, LINEAR, SRGB, Colour, of_primaries, tidied, unusual
 from ..pixels.primaries import Primaries
 from . import icc
@@ -272,6 +272,7 @@ class Picture:
     layer, layers: the layer that was read, and the names of all (EXR layers, TIFF pages, NPZ arrays).
     inks: what pixels were made of, where the file is CMYK.
     assumed: the file does not say what its values are.
+    shrunk: how the decoder has made it smaller; metadata are those of the file's picture.
     """
 
     pixels: Pixels
@@ -283,6 +284,7 @@ class Picture:
     layers: tuple[str, ...] = ()
     inks: Inks | None = None
     assumed: bool = False
+    shrunk: Shrunk | None = None
 
     def __post_init__(self) -> None:
         p = self.pixels

@@ -56,6 +56,22 @@ def read(path: str | os.PathLike[str], *, layer: str | int | None = None, layers
         return fmt.read_all(text) if layers and layer is None and fmt.read_all else fmt.read(text, layer)
 
 
+def read_smaller(
+    path: str | os.PathLike[str], shrinks: Callable[[int, int, int], int], most: int
+) -> Picture | None:
+    """The picture in a file as its decoder makes it smaller; None where it does not.
+
+    It may be smaller by what ``shrinks`` gives for the EXIF orientation, the height and the width. As a whole it takes
+    no more than ``most`` bytes of memory.
+    """
+    name = os.fspath(path)
+    fmt = format_in(name)
+    if fmt.read_smaller is None:
+        return None
+    with reading(name), with_text_name(name) as text:
+        return fmt.read_smaller(text, shrinks, most)
+
+
 def write(
     path: str | os.PathLike[str], picture: Picture, *, overwrite: bool = False, storage: Storage = USUAL
 ) -> None:

@@ -48,6 +48,10 @@ class ResampledAxis:
         at = self.start + 2 * (start * self.num - first * self.den)
         return ResampledAxis(size, result, self.num, self.den, at)
 
+    def of_smaller(self, by: int, size: int) -> ResampledAxis:
+        """Returns the same results of ``size`` samples that are each as wide as ``by`` of these."""
+        return ResampledAxis(size, self.result, self.num, self.den * by, self.start)
+
     @property
     def stays(self) -> bool:
         """Whether every result is the sample in its place."""

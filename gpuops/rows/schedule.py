@@ -9,19 +9,21 @@ and below or move them.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..params.moves import Frame, Move
+from ..params.moves import Frame, Move, Shrunk
 from ..passes import Pass, Reach, Slabbed, Spectral, Turn
+from ..plan import Step
 from ..tiles.memory import ROUNDED, no_room
 from .window import with_halo, with_neighbours
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..plan import Plan, Step
+    from ..plan import Plan
 
 Shape = tuple[int, int, int]
 
@@ -210,6 +212,8 @@ class RowSchedule:
         The barrier behind the steps of a segment.
     shifts : tuple of (left, top)
         How far (to the right, down) the steps that measure a shift have moved the picture, as far as that is known.
+    shrunk : Shrunk, optional
+        How the picture was made smaller as it was read.
     """
 
     gpu: Gpu
@@ -220,6 +224,7 @@ class RowSchedule:
     steps: tuple[ScheduledStep, ...]
     end: ScheduledStep | None = None
     shifts: tuple[tuple[float, float], ...] = ()
+    shrunk: Shrunk | None = None
 
     @classmethod
     def of(
@@ -230,16 +235,29 @@ class RowSchedule:
         orientation: int = 1,
         frame: Frame | None = None,
         shifts: Iterable[tuple[float, float]] = (),
+        shrunk: Shrunk | None = None,
     ) -> RowSchedule:
-        """Returns the schedule of a plan for pictures of a shape and an EXIF orientation, in a frame."""
+        """Returns the schedule of a plan for pictures of a shape and an EXIF orientation, in a frame.
+
+        Steps that others do the work of are replaced by these. Positions are those of the picture before it was
+        ``shrunk``.
+        """
         measured = iter(shifts := tuple(shifts))
         steps: list[ScheduledStep] = []
         of_step, turned = shape, orientation
         place = frame = frame or Frame.of(*shape[1:])
-        moved = Move.none(frame.width, frame.height)
-        for step in todo.steps:
-            operation = step.operation
-            step = step._replace(params=step.params.framed(place))
+        moved = shrunk.move if shrunk else Move.none(frame.width, frame.height)
+        waiting = deque(todo.steps)
+        while waiting:
+            step = waiting.popleft()
+            operation, params = step.operation, step.params.framed(place)
+            if shrunk and not steps:
+                params = replace(params, shrunk=shrunk)
+            if operation.parts is not None:
+                parts = operation.parts(params, turned, place.height, place.width)
+                waiting.extendleft(Step.of(part, step.name) for part in reversed(parts))
+                continue
+            step = step._replace(params=params)
             turn = operation.turn(step.params, turned) if operation.turn is not None else None
             move = operation.moved(step.params, turn, place)
             place, moved = place.moved(move), moved.then(move)
@@ -250,17 +268,19 @@ class RowSchedule:
             steps.append(ScheduledStep(gpu, step, of_step, turn, moved, place))
             of_step = steps[-1].result
         todo = todo._replace(steps=tuple(at.step for at in steps))
-        return cls(gpu, todo, shape, orientation, frame, tuple(steps), shifts=shifts)
+        return cls(gpu, todo, shape, orientation, frame, tuple(steps), shifts=shifts, shrunk=shrunk)
 
     def with_steps(self, steps: Iterable[Step]) -> RowSchedule:
         """Returns the schedule of other steps for the same picture, and with the same end."""
         todo = self.plan._replace(steps=tuple(steps))
-        made = RowSchedule.of(self.gpu, todo, self.shape, self.orientation, self.frame)
+        made = RowSchedule.of(self.gpu, todo, self.shape, self.orientation, self.frame, shrunk=self.shrunk)
         return replace(made, end=self.end)
 
     def shifted(self, shifts: Iterable[tuple[float, float]]) -> RowSchedule:
         """Returns the schedule with the shifts that its steps have measured."""
-        return RowSchedule.of(self.gpu, self.plan, self.shape, self.orientation, self.frame, shifts)
+        return RowSchedule.of(
+            self.gpu, self.plan, self.shape, self.orientation, self.frame, shifts, self.shrunk
+        )
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
