@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ from ..tiles.memory import MOST_PIXELS
 BINS = 256
 BINS_PER_STOP = 4
 LOWEST_STOP = -32
+# The ends of the bins.
+_EDGES = np.arange(BINS + 1) / BINS_PER_STOP + LOWEST_STOP
 
 # Groups of a compute unit: as many as run at once; if a few were left over, all would wait for them, which takes a
 # fifth more time on an H200. There registers suffice for 5 to 8 groups, with a mip for 4 (taken nearly four times
@@ -121,7 +124,7 @@ class Statistics:
         """Centre-weighted geometric mean of the positive values (NaN where there are none, or not asked for)."""
         return _exp2(self.centre_log2)
 
-    @property
+    @cached_property
     def _below(self) -> npt.NDArray[np.float64]:
         """How many values lie below each bin, and below the end of the last one."""
         return np.concatenate(([0], np.cumsum(self.histogram, dtype=np.float64)))
@@ -132,8 +135,7 @@ class Statistics:
         below = self._below
         if not below[-1]:
             return math.nan
-        edges = np.arange(BINS + 1) / BINS_PER_STOP + LOWEST_STOP
-        value = _exp2(float(np.interp(percent / 100 * below[-1], below, edges)))
+        value = _exp2(float(np.interp(percent / 100 * below[-1], below, _EDGES)))
         # A minimum that is not positive says nothing about the positive values.
         return min(max(value, self.minimum), self.maximum)
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.generic]
 
+# What reports call the launch that unpacks pixels of a type.
+_UNPACK = {dtype: f"unpack {dtype}" for dtype in PIXEL_TYPES}
+
 
 class Losses(NamedTuple):
     """The numbers of values that a conversion to a narrower type clipped, and that were not finite."""
@@ -130,7 +133,7 @@ class Encoding:
 
 def unpack(pixels: Image, decoding: Decoding) -> Image:
     """Pixels (height, width, channels) on the device → planar float32 Image."""
-    image, _ = each(pixels.gpu, pixels, decoding=decoding, label=f"unpack {pixels.dtype}")
+    image, _ = each(pixels.gpu, pixels, decoding=decoding, label=_UNPACK[pixels.dtype])
     image.linear = decoding.linearise
     return image
 
