@@ -25,6 +25,12 @@
 #define SETS 1
 #endif
 
+#ifdef ALONE
+#define COPIES 4  // of the histograms: neighbours are alike, and to count in one bin again has to wait for the last time
+#else
+#define COPIES 1
+#endif
+
 #define BINS 256           // bins of a histogram
 #define BINS_PER_STOP 4    // bins from Y to 2 Y
 #define LOWEST_STOP (-32)  // log2 of the lowest bin's lower end
@@ -169,10 +175,11 @@ static inline INT bin_of(FLOAT y) {
 }
 
 static inline void count_in_bins(INT bin, INT positive, __local uint *histogram) {
+    UNROLLED
     for (int k = 0; k < WIDTH; k++) {
         if (!int_lane(positive, k)) continue;
 #ifdef ALONE
-        histogram[int_lane(bin, k)]++;
+        histogram[k % COPIES * SETS * BINS + int_lane(bin, k)]++;
 #else
         atomic_inc(&histogram[int_lane(bin, k)]);
 #endif
@@ -268,7 +275,7 @@ static inline Statistics folded(Lanes a) {
 
 static inline void clear_bins(__local uint *histogram, int item, int items) {
 #ifdef HISTOGRAM
-    for (int b = item; b < SETS * BINS; b += items) histogram[b] = 0;
+    for (int b = item; b < COPIES * SETS * BINS; b += items) histogram[b] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 }
@@ -276,8 +283,11 @@ static inline void clear_bins(__local uint *histogram, int item, int items) {
 static inline void publish_bins(__local uint *histogram, __global uint *total, int item, int items) {
 #ifdef HISTOGRAM
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int b = item; b < SETS * BINS; b += items)
-        if (histogram[b]) atomic_add(&total[b], histogram[b]);
+    for (int b = item; b < SETS * BINS; b += items) {
+        uint count = 0;
+        for (int k = b; k < COPIES * SETS * BINS; k += SETS * BINS) count += histogram[k];
+        if (count) atomic_add(&total[b], count);
+    }
 #endif
 }
 
@@ -289,7 +299,7 @@ __kernel void reduce_direct(__global const STORED *restrict image, ulong offset,
                             __global uint *histogram, int width, int height, int2 whole, int span, float4 weight, float scale,
                             __global const float *restrict table, float decoding, Numbers stages,
                             __local Statistics *tree) {
-    __local uint bins[SETS * BINS];
+    __local uint bins[COPIES * SETS * BINS];
     int item = get_local_id(0), items = get_local_size(0);
     uint size = (uint)width * height, first = (uint)get_group_id(0) * span, last = min(size, first + span);
     image += offset;
@@ -329,7 +339,7 @@ __kernel void reduce_tiles(__global const STORED *image, ulong offset, __global 
                            __global uint *histogram, int width, int height, int2 whole, float4 weight, float scale,
                            __global const float *restrict table, float decoding, Numbers stages,
                            __local Statistics *tree) {
-    __local uint bins[SETS * BINS];
+    __local uint bins[COPIES * SETS * BINS];
     int x = get_global_id(0), y = get_global_id(1);
     int item = get_local_id(1) * get_local_size(0) + get_local_id(0);
     int items = get_local_size(0) * get_local_size(1);
