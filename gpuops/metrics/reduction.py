@@ -191,14 +191,17 @@ class Reduction:
         self.gpu, self.channels, self.colours = gpu, channels, colours
         self._centre = how.centre
         self._histogram, self._bits = how.histogram, (self.size - 1).bit_length()
-        self._sets = channels + (colours == 3) if how.every else 1
+        # Of 8 bits channels' codes are counted beside luminance: by their values the host has the rest.
+        counts_codes = how.every and how.histogram and colours == 3 and decoding is not None and not how.stages
+        self._codes = decoding.of_codes(like) if decoding is not None and counts_codes else None
+        self._sets = channels + (colours == 3) if how.every and self._codes is None else 1
         # A CPU's work-item reads a stretch alone; elsewhere neighbours read neighbours.
         alone = ways.lanes > 1
         name = "tiles" if how.tiled else "mip" if how.mip else "direct"
         sources = (*ways.sources, "reduce", *(("reduce_mip",) if how.mip else ()))
         kernel = gpu.kernel(
             sources, f"reduce_{name}", ALL=self._sets > 1, ALONE=alone, HISTOGRAM=how.histogram, CENTRE=how.centre,
-            **ways.defines,
+            CODES=self._codes is not None, **ways.defines,
         )  # fmt: skip
         at_once = _VECTORS * ways.lanes
         span: list[int] = []
@@ -240,7 +243,8 @@ class Reduction:
     def __call__(self, image: Image, *, plane: int = 0, mip: Image | None = None) -> tuple[Statistics, ...]:
         """Returns the statistics of each set of values, of one plane where the pass is of one; also fills ``mip``."""
         gpu, sets, groups = self.gpu, self._sets, self._groups
-        bins, partial = gpu.zeros((sets, BINS), np.uint32), _records(gpu, sets * groups)
+        histograms = sets if self._codes is None else sets + self.channels
+        bins, partial = gpu.zeros((histograms, BINS), np.uint32), _records(gpu, sets * groups)
         if mip is not None:
             self._step(image, mip, partial, bins)
         else:
@@ -257,9 +261,9 @@ class Reduction:
         gpu.read((partial, bins), (records, counts))
         results = (
             self._statistics(of, of_bins if self._histogram else counts[0, :0])
-            for of, of_bins in zip(records, counts, strict=True)
+            for of, of_bins in zip(records, counts[:sets], strict=True)
         )
-        return tuple(results)
+        return (*(() if self._codes is None else map(_of_codes, counts[sets:], self._codes)), *results)
 
     def _statistics(self, records: npt.NDArray[np.void], histogram: npt.NDArray[np.uint32]) -> Statistics:
         # Sums of all records' fields at once: each by itself would take ten times as long as all of them.
@@ -280,6 +284,21 @@ class Reduction:
             centre_weight=weights,
             histogram=histogram,
         )
+
+
+def _of_codes(counts: npt.NDArray[np.uint32], values: npt.NDArray[np.float32]) -> Statistics:
+    """Returns the statistics of codes that occur so often and have these finite values of 0 or more."""
+    there = np.flatnonzero(counts)
+    numbers, count = counts[there].astype(np.int64), int(counts.sum(dtype=np.int64))
+    of = values[there].astype(np.float64)
+    positive = of >= np.finfo(np.float32).tiny
+    logs = np.log2(of[positive])
+    bins = np.floor(logs * BINS_PER_STOP).astype(np.int64) - BINS_PER_STOP * LOWEST_STOP
+    histogram = np.bincount(bins.clip(0, BINS - 1), numbers[positive], BINS).astype(np.uint32)
+    return Statistics(
+        count, count, int(numbers[positive].sum()), 0, 0, 0, float(of @ numbers), float(logs @ numbers[positive]),
+        float(of.min()), float(of.max()), histogram=histogram,
+    )  # fmt: skip
 
 
 def _stretches(gpu: Gpu, count: int, step: int, groups: int) -> tuple[int, int]:
