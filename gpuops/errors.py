@@ -105,16 +105,16 @@ def json_values(value: Any, odd: Callable[[float], object] = str) -> Any:
     """
     if value is None or isinstance(value, (bool, int, str)):
         return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else odd(value)
     if hasattr(value, "tolist"):
         return json_values(value.tolist(), odd)
     if hasattr(value, "_asdict"):
         value = value._asdict()
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return {str(key): json_values(item, odd) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [json_values(item, odd) for item in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else odd(value)
     return str(value)
 
 

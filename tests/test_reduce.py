@@ -273,6 +273,28 @@ def test_all_of_pixels(gpu, rng, dtype, channels) -> None:
             check(of_luminance, luminance(image.numpy()[:3]))
 
 
+@pytest.mark.cases(1)
+@each(channels__decoding=[
+    (3, Decoding(linearise=True)), (4, Decoding(alpha=True, linearise=True)), (4, Decoding(alpha=True)),
+    (3, Decoding(scale=1.0)),
+])  # fmt: skip
+def test_codes_of_8_bits_lose_nothing(gpu, rng, channels, decoding) -> None:
+    pixels = rng.integers(0, 256, (97, 101, channels), np.uint8)
+    pixels[:9] = 0
+    planes = upload(gpu, pixels, alpha=decoding.alpha, linearise=decoding.linearise, scale=decoding.scale)
+    of_luminance, each_of = all_statistics(gpu, pixels, decoding=decoding)
+    for got, values in zip(each_of, planes.numpy().astype(np.float64), strict=True):
+        check(got, values)
+        positive = values[values > 0]
+        bins = np.floor(4 * np.log2(positive)).astype(int) + 128
+        np.testing.assert_array_equal(got.histogram, np.bincount(bins, minlength=256))
+        assert (got.minimum, got.maximum) == (values.min(), values.max())
+        assert got.sum == pytest.approx(values.sum(), rel=TOLERANCE["codes"])
+        assert got.log2_sum == pytest.approx(np.log2(positive).sum(), rel=TOLERANCE["codes"])
+    assert of_luminance is not None
+    check(of_luminance, luminance(planes.numpy()[:3]))
+
+
 @pytest.mark.exhaustive
 def test_all_without_histogram_and_by_other_weights(gpu) -> None:
     image = light((3, 20, 30))

@@ -192,7 +192,9 @@ class Reduction:
         self._centre = how.centre
         self._histogram, self._bits = how.histogram, (self.size - 1).bit_length()
         # Of 8 bits channels' codes are counted beside luminance: by their values the host has the rest.
-        counts_codes = how.every and how.histogram and colours == 3 and decoding is not None and not how.stages
+        counts_codes = (
+            how.every and how.histogram and colours == 3 and decoding is not None and not how.stages
+        )
         self._codes = decoding.of_codes(like) if decoding is not None and counts_codes else None
         self._sets = channels + (colours == 3) if how.every and self._codes is None else 1
         # A CPU's work-item reads a stretch alone; elsewhere neighbours read neighbours.

@@ -80,7 +80,9 @@ class Decoding:
         by_formula = self.encode or (self.linearise and not self._by_table(pixels))
         if pixels.dtype != np.uint8 or by_formula or (self.alpha and self.premultiply):
             return None
-        values = np.tile(np.arange(256, dtype=np.float32) * np.float32(self._scale(pixels)), (pixels.shape[2], 1))
+        values = np.tile(
+            np.arange(256, dtype=np.float32) * np.float32(self._scale(pixels)), (pixels.shape[2], 1)
+        )
         if self.linearise:
             values[: pixels.shape[2] - self.alpha] = _light_of_codes(pixels.dtype)
         return values
