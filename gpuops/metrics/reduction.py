@@ -195,15 +195,16 @@ class Reduction:
         counts_codes = (
             how.every and how.histogram and colours == 3 and decoding is not None and not how.stages
         )
-        self._codes = decoding.of_codes(like) if decoding is not None and counts_codes else None
-        self._sets = channels + (colours == 3) if how.every and self._codes is None else 1
+        values = decoding.of_codes(like) if decoding is not None and counts_codes else None
+        self._codes = () if values is None else tuple(map(_Codes.of, values))
+        self._sets = channels + (colours == 3) if how.every and not self._codes else 1
         # A CPU's work-item reads a stretch alone; elsewhere neighbours read neighbours.
         alone = ways.lanes > 1
         name = "tiles" if how.tiled else "mip" if how.mip else "direct"
         sources = (*ways.sources, "reduce", *(("reduce_mip",) if how.mip else ()))
         kernel = gpu.kernel(
             sources, f"reduce_{name}", ALL=self._sets > 1, ALONE=alone, HISTOGRAM=how.histogram, CENTRE=how.centre,
-            CODES=self._codes is not None, **ways.defines,
+            CODES=bool(self._codes), **ways.defines,
         )  # fmt: skip
         at_once = _VECTORS * ways.lanes
         span: list[int] = []
@@ -245,8 +246,8 @@ class Reduction:
     def __call__(self, image: Image, *, plane: int = 0, mip: Image | None = None) -> tuple[Statistics, ...]:
         """Returns the statistics of each set of values, of one plane where the pass is of one; also fills ``mip``."""
         gpu, sets, groups = self.gpu, self._sets, self._groups
-        histograms = sets if self._codes is None else sets + self.channels
-        bins, partial = gpu.zeros((histograms, BINS), np.uint32), _records(gpu, sets * groups)
+        bins = gpu.zeros((sets + len(self._codes), BINS), np.uint32)
+        partial = _records(gpu, sets * groups)
         if mip is not None:
             self._step(image, mip, partial, bins)
         else:
@@ -265,7 +266,7 @@ class Reduction:
             self._statistics(of, of_bins if self._histogram else counts[0, :0])
             for of, of_bins in zip(records, counts[:sets], strict=True)
         )
-        return (*(() if self._codes is None else map(_of_codes, counts[sets:], self._codes)), *results)
+        return (*map(_Codes.statistics, self._codes, counts[sets:]), *results)
 
     def _statistics(self, records: npt.NDArray[np.void], histogram: npt.NDArray[np.uint32]) -> Statistics:
         # Sums of all records' fields at once: each by itself would take ten times as long as all of them.
@@ -288,19 +289,31 @@ class Reduction:
         )
 
 
-def _of_codes(counts: npt.NDArray[np.uint32], values: npt.NDArray[np.float32]) -> Statistics:
-    """Returns the statistics of codes that occur so often and have these finite values of 0 or more."""
-    there = np.flatnonzero(counts)
-    numbers, count = counts[there].astype(np.int64), int(counts.sum(dtype=np.int64))
-    of = values[there].astype(np.float64)
-    positive = of >= np.finfo(np.float32).tiny
-    logs = np.log2(of[positive])
-    bins = np.floor(logs * BINS_PER_STOP).astype(np.int64) - BINS_PER_STOP * LOWEST_STOP
-    histogram = np.bincount(bins.clip(0, BINS - 1), numbers[positive], BINS).astype(np.uint32)
-    return Statistics(
-        count, count, int(numbers[positive].sum()), 0, 0, 0, float(of @ numbers), float(logs @ numbers[positive]),
-        float(of.min()), float(of.max()), histogram=histogram,
-    )  # fmt: skip
+class _Codes(NamedTuple):
+    """The values of codes, all finite and 0 or more; their binary logarithms, 0 for what is not positive; and their
+    bins, BINS for that."""
+
+    values: npt.NDArray[np.float64]
+    logs: npt.NDArray[np.float64]
+    bins: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, values: npt.NDArray[np.float32]) -> _Codes:
+        exact = values.astype(np.float64)
+        positive = values >= np.finfo(np.float32).tiny
+        logs = np.log2(exact, where=positive, out=np.zeros_like(exact))
+        bins = np.floor(logs * BINS_PER_STOP).astype(np.int64) - BINS_PER_STOP * LOWEST_STOP
+        return cls(exact, logs, np.where(positive, bins.clip(0, BINS - 1), BINS))
+
+    def statistics(self, counts: npt.NDArray[np.uint32]) -> Statistics:
+        """Returns the statistics of codes that occur so often."""
+        there = self.values[np.flatnonzero(counts)]
+        histogram = np.bincount(self.bins, counts, BINS + 1)[:BINS].astype(np.uint32)
+        count, positive = (int(numbers.sum(dtype=np.int64)) for numbers in (counts, histogram))
+        return Statistics(
+            count, count, positive, 0, 0, 0, float(self.values @ counts), float(self.logs @ counts),
+            float(there.min()), float(there.max()), histogram=histogram,
+        )  # fmt: skip
 
 
 def _stretches(gpu: Gpu, count: int, step: int, groups: int) -> tuple[int, int]:
