@@ -7,7 +7,7 @@ to 8 levels. Each command is a process, timed from its start to its verdict afte
 take turns, and the least counts. ``cpu_ms`` is the processors' time of the process and of those that it waits for,
 which misses reg-cli's work. ``decoding`` is the share of it that reading the files alone takes.
 idiff and odiff compare one pair a process, two processes at a time; they are not asked about equal files. odiff and
-reg-cli are npm's: ``npm install reg-cli odiff-bin``. ``small`` are squares of 64, 128 and 256 pixels, gray, RGB, or with
+reg-cli are npm's: ``npm install reg-cli odiff-bin``. ``small`` are squares of 64, 128 and 256 pixels, gray, RGB or with
 alpha, a third of them equal. OpenCV's program has two threads, each of which reads pairs and finds the largest error.
 """
 
