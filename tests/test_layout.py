@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 # Lines of a file of the product, at most.
 LONGEST = 400
 # Modules beside gpuops' rooms, at most.
-FLAT = 15
+FLAT = 16
 # How operations are computed.
 FAMILIES = ("fourier", "wavelets", "filters", "tone", "glow", "metrics", "pixels", "ocio")
 

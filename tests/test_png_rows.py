@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuops import FileError, Gpu, files
-from gpuops.files import Picture
+from gpuops import FileError, Gpu, files, notes
+from gpuops.files import Picture, oiio
 from gpuops.files.formats import png as png_rows
 from gpuops.image import Image
 from gpuops.pixels.unfilter import undoing, unfiltered
@@ -109,10 +109,42 @@ def test_devices_that_are_slow_or_end_loops_early_undo_none(gpu, monkeypatch, cl
 
 
 def test_small_files_are_not_worth_it(undo, tmp_path) -> None:
-    path = str(tmp_path / "a.png")
-    files.write(path, Picture(np.zeros((20, 20, 3), np.uint8)))
-    with png_rows.undone_by(undo):
-        assert png_rows.inflated(path, 1200) is None and png_rows.inflated(path, 1 << 30) is not None
+    seen = []
+    for height in (20, 600):
+        files.write(tmp_path / f"{height}.png", Picture(np.zeros((height, 200, 3), np.uint8)))
+        with png_rows.undone_by(lambda *given: (seen.append(given[1]), undo(*given))[1]):
+            files.read(tmp_path / f"{height}.png")
+    assert seen == [(600, 200, 3)]
+
+
+@pytest.mark.parametrize(
+    "per", [(11811, 11811, 1), (2835, 5670, 1), (3, 6, 0), (0, 0, 1), (0, 5, 1), (5, 0, 1), None]
+)
+@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 1), ("uint16", 2), ("uint16", 3), ("uint8", 4)])
+def test_plain_files_are_what_openimageio_reads(tmp_path, dtype, channels, per) -> None:
+    """Pixels, alpha, resolution and what is said, without OpenImageIO being asked."""
+    rng = np.random.default_rng(channels)
+    pixels = rng.integers(0, np.iinfo(dtype).max + 1, (7, 5, channels)).astype(dtype)
+    path = tmp_path / "a.png"
+    png_filters.write(path, pixels, [2] * 7, 1)
+    if per:
+        body = b"pHYs" + struct.pack(">IIB", *per)
+        chunk = struct.pack(">I", 9) + body + struct.pack(">I", zlib.crc32(body))
+        data = path.read_bytes()
+        path.write_bytes(data[:33] + chunk + data[33:])  # behind the signature and IHDR
+    read, said = [], []
+    for way in (
+        patch.object(oiio, "Reader", side_effect=AssertionError),
+        patch.object(png_rows, "_plain", return_value=None),
+    ):
+        said.append([])
+        with way, notes.to(said[-1].append):
+            read.append(files.read(path))
+    plain, peer = read
+    np.testing.assert_array_equal(plain.pixels, pixels)
+    np.testing.assert_array_equal(peer.pixels, pixels)
+    assert said[0] == said[1] and replace(plain, pixels=pixels) == replace(peer, pixels=pixels)
+    assert bool(plain.metadata.resolution) == (per is not None and per[2] == 1 and per[0] > 0)
 
 
 @pytest.mark.usefixtures("worth_it")

@@ -62,7 +62,12 @@ Coder = Callable[[], Any]
 
 def header(path: str) -> tuple[int, ...]:
     """Width, height, bits of a sample, colour type and interlacing of a file; zeros where it is cut off."""
-    return struct.unpack_from(">IIBBxxB", beginning(path, _HEADER).ljust(_HEADER, b"\0"), 16)
+    return header_of(beginning(path, _HEADER)[16:])
+
+
+def header_of(data: bytes) -> tuple[int, ...]:
+    """The same of the data of a chunk IHDR."""
+    return struct.unpack_from(">IIBBxxB", data.ljust(13, b"\0"))
 
 
 def chunks(file: BinaryIO, *, pixels: bool = False) -> Iterator[tuple[bytes, bytes]]:
@@ -251,7 +256,7 @@ def best_filters(pixels: Pixels, rows: int, before: Pixels | None = None) -> Ite
 
     A costlier filter must win by 2 %. Many strips are looked at together, so that numpy is called a few times only.
     """
-    samples = np.unique((rows // 4, rows // 4 + rows // 2))
+    samples = np.array(sorted({rows // 4, rows // 4 + rows // 2}))
     strips = max(1, _SAMPLE_BYTES // (samples.size * pixels[0].nbytes))
     for first in range(0, len(pixels), strips * rows):
         starts = np.arange(first, min(first + strips * rows, len(pixels)), rows)
