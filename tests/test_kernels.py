@@ -1076,6 +1076,10 @@ def test_reduce_all(gpu, monkeypatch, channels) -> None:
         of.reduce.check(of_luminance, metrics_reference.luminance(pixels[:3]))
 
 
+def test_reduce_codes(gpu, rng) -> None:
+    of.reduce.check_codes(gpu, rng, 4, Decoding(alpha=True, linearise=True))
+
+
 @pytest.mark.parametrize(("channels", "width"), [(1, 37), (4, 36)])
 def test_reduce_mip(gpu, channels, width) -> None:
     """Planes have rows that begin anywhere, and weights about the centre; pixels are read in whole words."""

@@ -1,5 +1,6 @@
 """Suites: manifests, folders, references, accepting, and running of cases. Pictures that are measured are elsewhere."""
 
+import hashlib
 import json
 import os
 import signal
@@ -19,7 +20,14 @@ from gpuops.regress import acceptance, manifest
 from gpuops.regress.cases import run_cases
 from gpuops.regress.judge import FilePair, pairs
 from gpuops.regress.outcome import Outcome, PairedPicture, Run
-from gpuops.regress.references import Index, References, places_of, references, sha256_of
+from gpuops.regress.references import (
+    Index,
+    References,
+    digests_if_unlike,
+    places_of,
+    references,
+    sha256_of,
+)
 
 SUITE = """schema = 1
 references = "refs"
@@ -51,6 +59,18 @@ recipe = "look.toml"
 inputs = ["1.png"]
 outputs = ["c.exr"]
 """
+
+
+@pytest.mark.parametrize("other", [b"a" * 3_000_000, b"a" * 2_999_999 + b"b", b"a" * 7, b""])
+def test_digests_of_files_that_are_unlike(tmp_path, other) -> None:
+    contents = b"a" * 3_000_000, other
+    paths = [tmp_path / name for name in "ab"]
+    for path, content in zip(paths, contents, strict=True):
+        path.write_bytes(content)
+    digests = tuple(hashlib.sha256(content).hexdigest() for content in contents)
+    assert digests_if_unlike(*paths) == (None if contents[0] == other else digests)
+    with pytest.raises(FileError, match=r"none: could not be read \(No such file"):
+        digests_if_unlike(paths[0], tmp_path / "none")
 
 
 def picture(path: Path, value: int) -> Path:

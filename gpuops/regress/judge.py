@@ -29,7 +29,7 @@ from ..params.thresholds import Limit, Thresholds
 from ..process import signals
 from ..rows.budget import Budget
 from .outcome import Outcome, PairedPicture
-from .references import References, equal_bytes, pictures_in, sha256_of
+from .references import References, digests_if_unlike, pictures_in, sha256_of
 
 # Pairs that are decoded ahead of the one that is measured, for each thread.
 _AHEAD = 2
@@ -179,10 +179,10 @@ def _read(pair: FilePair, how: Comparing, memory: int | None, undo: Undo) -> _Re
     begun = time.perf_counter()
     content = _Read()
     try:
-        if equal_bytes(pair.result, pair.reference):
-            content.equal = True
-        else:
-            content.digests = sha256_of(pair.result), sha256_of(pair.reference)
+        digests = digests_if_unlike(pair.result, pair.reference)
+        content.equal = digests is None
+        if digests is not None:
+            content.digests = digests
             content.layers = _layers(pair, Options(layer=how.layer, memory=memory), undo, content.said)
             content.variance = _variance(pair, content)
     except FileError as error:
@@ -254,7 +254,7 @@ def _verdict(
             gpu, among = open_gpu(), TOGETHER * len(content.layers)
             budget = Budget(f"{pair.reference} and {pair.result}", memory, among)
             for name in list(content.layers):
-                both, of_layer = content.layers.pop(name), replace(how, layer=name or how.layer)
+                both, of_layer = content.layers.pop(name), replace(how, layer=name) if name else how
                 compared = paired(gpu, pool, both, budget, of_layer, thresholds, variance=content.variance)
                 of_layers[name] = measure(compared, thresholds)
                 del both, compared

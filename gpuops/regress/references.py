@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePath
-from typing import Any
+from typing import IO, Any
 
 from ..errors import FileError, ParameterError
 from ..files import is_of_picture
@@ -161,21 +161,26 @@ def sha256_of(path: str | Path) -> str:
     """Returns the digest of a file's bytes. Raises FileError if it cannot be read."""
     try:
         with open(path, "rb") as file:
-            return digest_of(iter(partial(file.read, _CHUNK), b""))
+            return _digest_of(file)
     except OSError as error:
         raise FileError(f"{path}: could not be read ({error.strerror})") from None
 
 
-def equal_bytes(a: str | Path, b: str | Path) -> bool:
-    """Says whether two files have the same bytes. Raises FileError if one cannot be read."""
+def _digest_of(file: IO[bytes]) -> str:
+    return digest_of(iter(partial(file.read, _CHUNK), b""))
+
+
+def digests_if_unlike(a: str | Path, b: str | Path) -> tuple[str, str] | None:
+    """Returns the digests of two files' bytes; None if these are equal. Raises FileError if one cannot be read."""
     try:
         with open(a, "rb", 0) as first, open(b, "rb", 0) as second:
-            if os.fstat(first.fileno()).st_size != os.fstat(second.fileno()).st_size:
-                return False
-            while part := first.read(_CHUNK):
-                if part != second.read(_CHUNK):
-                    return False
-            return True
+            if os.fstat(first.fileno()).st_size == os.fstat(second.fileno()).st_size:
+                while (part := first.read(_CHUNK)) == second.read(_CHUNK):
+                    if not part:
+                        return None
+                first.seek(0)
+                second.seek(0)
+            return _digest_of(first), _digest_of(second)
     except OSError as error:
         raise FileError(f"{error.filename or a}: could not be read ({error.strerror})") from None
 
