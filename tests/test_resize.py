@@ -192,7 +192,9 @@ def test_a_value_that_is_not_finite_spoils_what_it_reaches(gpu) -> None:
     x[0, 19, 19] = np.nan
     result = planes(gpu, x, size=(14, 14))[0]
     spoilt = np.zeros((14, 14), bool)
-    spoilt[4:9, 4:9] = True  # centres 3 i + 1.5 less than 9 away from 19.5; the weights of 10.5 and 28.5 are 0
+    spoilt[4:9, 4:9] = (
+        True  # centres 3 i + 1.5 less than 9 away from 19.5; the weights of 10.5 and 28.5 are 0
+    )
     np.testing.assert_array_equal(np.isnan(result), spoilt)
 
 

@@ -156,9 +156,8 @@ def _plain(path: str, header: tuple[int, ...], size: bytes | None) -> _Spec | No
         return None
     if size is not None and len(size) == 9:
         x, y, unit = struct.unpack(">IIB", size)
-        per_inch = [
-            float(np.float32(round(0.0254 * n, 1))) for n in (x, y)
-        ]  # whole numbers a metre tell no more
+        # Whole numbers a metre tell no more.
+        per_inch = [float(np.float32(round(0.0254 * n, 1))) for n in (x, y)]
         spec.attributes.update(
             XResolution=per_inch[0], YResolution=per_inch[1], ResolutionUnit="in" * (unit == 1)
         )
@@ -351,19 +350,16 @@ class _PlainPage(_PngPage):
 
 
 def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
-    if (size := _dense(png.header(path))) is not None:
+    header = png.header(path)
+    if (size := _dense(header)) is not None:
         raise NeedsWholeFile("has a large palette picture of few bits", unread((*size, 3)))
-    plain, undo = _plain(path, None), _undo.get()
+    plain, undo = _plain(path, header, None), _undo.get()
     if plain and plain.height * plain.width * plain.nchannels * plain.format.itemsize * COPIES <= most:
         return None
     seen: dict[bytes, bytes] = {}
     extras = containers.read(path, partial(_container, seen=seen))
-    if (
-        layer is None
-        and undo is not None
-        and b"tRNS" not in seen
-        and (spec := _plain(path, seen.get(b"pHYs")))
-    ):
+    spec = None if b"tRNS" in seen else _plain(path, header, seen.get(b"pHYs"))
+    if layer is None and undo is not None and spec:
         page = _PlainPage(path, extras, spec, undo=undo)
         picture, finished = page.described(page.unread.shape, page.dtype)
         return picture, lambda path, count: map(finished, page.rows(path, count)), page.together
