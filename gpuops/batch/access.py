@@ -262,7 +262,7 @@ class Threaded(Access):
     def _open(self) -> files.Strips:
         strips = super().opened(self._undo)
         if self._by_rows and not strips.in_memory:
-            from ..rows.schedule import usual_rows
+            from ..rows.blocks import usual_rows
 
             strips, self._early = strips.begun(usual_rows(strips.picture.pixels.shape), EARLY)
         self.read = strips.picture.pixels.nbytes if strips.in_memory else 0

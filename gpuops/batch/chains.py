@@ -26,9 +26,10 @@ from ..operation import Params, operation_of
 from ..plan import Plan, Step
 from ..process import memory as host_memory
 from ..rows import flow
+from ..rows.blocks import Shape, rows_at_once
 from ..rows.flow import Seen
 from ..rows.footprint import Footprint, footprint
-from ..rows.schedule import RowSchedule, Shape, rows_at_once
+from ..rows.schedule import RowSchedule
 from ..rows.source import Barrier, Collection, RowsOfFile, Source, Turned, WholePicture, as_items
 from ..rows.spool import InMemory, Spool, new_spool
 from ..space import Stored, Target
