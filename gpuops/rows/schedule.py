@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Shape = tuple[int, int, int]
 
 # Bytes of a block's planes from which on larger blocks are hardly faster, and as many as they may have to be.
-_ENOUGH, _MOST = 3 << 22, 1 << 25
+_ENOUGH, _MOST = 1 << 24, 1 << 25
 # Rows of a block for each row on which much of the work is done once more.
 _PER_AGAIN = 32
 # Halos of a step that a picture has at least if it goes by rows though there is room for it.
