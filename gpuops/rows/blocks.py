@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Shape = tuple[int, int, int]
 
 # Bytes of a block's planes from which on larger blocks are hardly faster, and as many as they may have to be.
-ENOUGH, MOST = 3 << 22, 1 << 25
+ENOUGH, MOST = 1 << 24, 1 << 25
 # Rows of a block for each row on which much of the work is done once more.
 PER_AGAIN = 32
 # Rows of a block for each row of the largest halo, if there is room: the halo is computed once more for each block.
