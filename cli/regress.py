@@ -250,7 +250,7 @@ def accept(how: Accepting, names: tuple[str, ...]) -> None:
     result that has changed since the run is refused, and so is one that is no picture. It takes the place of the
     reference that it was compared with. The references of a renamed picture get the new name.
     """
-    from gpuops.regress import acceptance, references
+    from gpuops.regress import acceptance, index, references
 
     if not (how.in_ci or how.dry_run):
         refuse_in_ci("use --in-ci if it may")
@@ -264,7 +264,7 @@ def accept(how: Accepting, names: tuple[str, ...]) -> None:
             f"{how.source or LAST}: a report does not choose which folder changes: name it by --references"
         )
     chosen = acceptance.choose(seen, names, place=place, also=how.also, remove_missing=how.remove_missing)
-    into = references.references(str(target))
+    into = index.references(str(target))
     if how.dry_run:
         acceptance.check(seen, chosen, into)
         for name, (source, _, _, _, old) in chosen.items():
@@ -313,7 +313,7 @@ def calibrate(how: Calibrating, given: GivenOptions, suite: str, names: tuple[st
     They are tables of TOML for the suite. A picture that never changes needs none. With --variance the pictures of
     Monte Carlo renders get references for the Z-test; 16 runs or more make it sharp.
     """
-    from gpuops.regress import manifest, references, thresholds
+    from gpuops.regress import index, manifest, thresholds
     from gpuops.regress.cases import run_cases
 
     options.refuse("thresholds are what is measured", *GROUPS["Thresholds"], *GROUPS["As idiff"])
@@ -336,6 +336,6 @@ def calibrate(how: Calibrating, given: GivenOptions, suite: str, names: tuple[st
     said = {}
     if how.variance:
         noisy = {name: made[name] for name, figures in noise.items() if figures}
-        known = references.references(content.references)
+        known = index.references(content.references)
         said = thresholds.write_references(noisy, f"{STATE}/calibrate/mean", known)
     click.echo(thresholds.to_toml(noise, how.margin, said), nl=False)

@@ -90,7 +90,8 @@ class Device(ExitStack):
 
     def references(self, path: str) -> tuple[References, tuple[str, ...]]:
         """Returns references, and the names under which this device and platform may have some of their own."""
-        from gpuops.regress.references import places_of, references
+        from gpuops.regress.index import references
+        from gpuops.regress.references import places_of
 
         known = references(path)
         if len(known.places) == 1:

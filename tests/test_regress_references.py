@@ -16,6 +16,7 @@ import pytest
 from gpuops import FileError, ParameterError, files
 from gpuops.files.read_errors import digest_in_pointer
 from gpuops.regress import acceptance, references
+from gpuops.regress.index import references as opened
 from gpuops.regress.outcome import Limit, Outcome, PairedPicture, Run, excess
 
 KINDS = ["folder", "index"]
@@ -145,7 +146,7 @@ def test_an_address_that_gives_pointers_gives_no_reference(tmp_path) -> None:
     index = {"schema": 1, "store": "memory://pointers", "pictures": {"a.png": {"base": digest}}}
     (tmp_path / "refs.json").write_text(json.dumps(index))
     with pytest.raises(FileError, match="not those that the index names"):
-        references.references(str(tmp_path / "refs.json")).nearest("a.png", ())
+        opened(str(tmp_path / "refs.json")).nearest("a.png", ())
 
 
 def test_what_a_broken_transfer_left_is_put_again(tmp_path) -> None:
@@ -155,7 +156,7 @@ def test_what_a_broken_transfer_left_is_put_again(tmp_path) -> None:
     with fsspec.open(where, "wb") as file:
         file.write(path.read_bytes()[:50])
     (tmp_path / "refs.json").write_text(json.dumps({"schema": 1, "store": "memory://halves", "pictures": {}}))
-    assert references.references(str(tmp_path / "refs.json")).accept({"a.png": str(path)}) == ["a.png"]
+    assert opened(str(tmp_path / "refs.json")).accept({"a.png": str(path)}) == ["a.png"]
     with fsspec.open(where, "rb") as file:
         assert file.read() == path.read_bytes()
 
@@ -257,7 +258,7 @@ def test_accept_replaces_the_reference_that_was_compared(clpix, here, kind) -> N
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_most_references(tmp_path, kind) -> None:
     os.chdir(tmp_path)
-    there = references.references(made(kind, tmp_path))
+    there = opened(made(kind, tmp_path))
     paths = [str(save(tmp_path / f"{k}.png", k)) for k in range(references.MOST + 1)]
     for path in paths[:-1]:
         assert there.change({"a.png": references.Change(path, also=True)}) == ["a.png"]
@@ -265,8 +266,8 @@ def test_the_most_references(tmp_path, kind) -> None:
     assert len(there.valid("a.png", ())) == references.MOST
     with pytest.raises(FileError, match="has 8 references already"):
         there.change({"b.png": references.Change(paths[0]), "a.png": references.Change(paths[-1], also=True)})
-    assert references.references(str(there.path)).names() == ["a.png"]  # nothing of it was done
-    labels = [label for _, label in references.references(str(there.path)).valid("a.png", ("linux",))]
+    assert opened(str(there.path)).names() == ["a.png"]  # nothing of it was done
+    labels = [label for _, label in opened(str(there.path)).valid("a.png", ("linux",))]
     assert labels == ["base", *(f"base:{k}" for k in range(2, 9))]
 
 
@@ -334,14 +335,14 @@ def test_lists_of_digests_that_are_none(tmp_path, value) -> None:
     path = tmp_path / "refs.json"
     path.write_text(f'{{"schema": 1, "store": "s", "pictures": {{"x.png": {{"base": {value}}}}}}}')
     with pytest.raises(ParameterError, match="64 hex digits, or of lists of 8 at most"):
-        references.references(str(path))
+        opened(str(path))
 
 
 def test_a_folder_of_further_references_that_leads_out(tmp_path) -> None:
     save(tmp_path / "refs" / "a.png", 1)
     (tmp_path / "away").mkdir()
     (tmp_path / "refs" / "a.png.also").symlink_to(tmp_path / "away")
-    there = references.references(str(tmp_path / "refs"))
+    there = opened(str(tmp_path / "refs"))
     with pytest.raises(FileError, match="a link leads out"):
         there.change({"a.png": references.Change(str(save(tmp_path / "b.png", 2)), also=True)})
     assert list((tmp_path / "away").iterdir()) == []
@@ -354,7 +355,7 @@ def test_a_folder_of_further_references_that_leads_out(tmp_path) -> None:
 def test_a_renamed_picture_keeps_all_its_references(clpix, here, kind) -> None:
     refs = several(clpix, here, kind)
     save(here / "out" / "a.png", 150)
-    there = references.references(refs)
+    there = opened(refs)
     there.change({"a.png": references.Change(str(here / "out" / "a.png"), "amiga")})
     variance = save(here / "variance.exr.png")
     there.accept({"a.png.variance.exr": str(variance)})
@@ -366,7 +367,7 @@ def test_a_renamed_picture_keeps_all_its_references(clpix, here, kind) -> None:
     assert run.out == "would rename a.png to new.png\n"
     assert clpix("regress", "accept", "new.png").out.splitlines()[0] == "renamed a.png to new.png"
     assert clpix("regress", "out", refs).code == 0
-    there = references.references(refs)
+    there = opened(refs)
     assert there.names() == ["b.png", "new.png"] and len(there.valid("new.png", ())) == 3
     assert there.valid("new.png", ("amiga",))[0][1] == "amiga" and there.variance_of("new.png", "base")
     if kind == "folder":
@@ -395,7 +396,7 @@ def test_removing_takes_all_references_of_a_picture(clpix, here, kind) -> None:
     assert clpix("regress", "out", refs).code == 2
     assert clpix("regress", "accept", "--remove-missing", "--dry-run").out == "would remove a.png\n"
     assert clpix("regress", "accept", "--remove-missing").out.splitlines()[0] == "removed a.png"
-    assert references.references(refs).names() == ["b.png"]
+    assert opened(refs).names() == ["b.png"]
     assert clpix("regress", "out", refs).code == 0
     if kind == "folder":
         assert not (here / "refs" / "a.png.also").exists()
@@ -415,7 +416,7 @@ def test_removing_asks_whether_the_run_knew_all(clpix, here) -> None:
     run = clpix("regress", "accept", "--remove-missing")  # such as after a program that made nothing
     assert run.code == 2 and "no picture has a result" in run.err
     assert clpix("regress", "accept", "--remove-missing", "a.png").code == 0
-    assert references.references("refs").names() == ["b.png"]
+    assert opened("refs").names() == ["b.png"]
 
 
 def suite(here: Path, *names: str) -> None:
@@ -469,6 +470,7 @@ def test_references_that_no_case_makes(clpix, here) -> None:
 _KILLED = """
 import os, signal, sys
 from gpuops.regress import references
+from gpuops.regress.index import references as opened
 left, calls = int(sys.argv[2]), ("replace", "unlink")
 def dying(call):
     def run(*args, **more):
@@ -480,7 +482,7 @@ def dying(call):
     return run
 for name in calls:
     setattr(os, name, dying(getattr(os, name)))
-there = references.references(sys.argv[1])
+there = opened(sys.argv[1])
 there.change({
     "moved.png": references.Change("moved.png", old="a.png"),
     "b.png": references.Change("new.png"),
@@ -491,6 +493,7 @@ print("whole")
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(os.name != "posix", reason="there is no kill -9")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kill_at_any_step_loses_nothing(here, kind) -> None:
@@ -500,7 +503,7 @@ def test_a_kill_at_any_step_loses_nothing(here, kind) -> None:
     save(here / "new.png", 99)
 
     def digests(name: str) -> list[str]:
-        there = references.references(refs)
+        there = opened(refs)
         return [sha256(path) for path, _ in there.valid(name, ())]
 
     def of(*several: int) -> list[str]:
@@ -509,7 +512,7 @@ def test_a_kill_at_any_step_loses_nothing(here, kind) -> None:
     def begun() -> None:
         for folder in ("refs", "store"):
             shutil.rmtree(here / folder, ignore_errors=True)
-        there = references.references(made(kind, here))
+        there = opened(made(kind, here))
         for name, several in values.items():
             for value in several:
                 there.change({name: references.Change(str(save(here / "one.png", value)), also=True)})
@@ -542,7 +545,7 @@ def test_a_kill_at_any_step_loses_nothing(here, kind) -> None:
 
 
 def test_a_full_disk_removes_nothing(tmp_path, monkeypatch) -> None:
-    there = references.references(str(tmp_path / "refs"))
+    there = opened(str(tmp_path / "refs"))
     for name, value in (("a.png", 1), ("b.png", 2)):
         there.accept({name: str(save(tmp_path / name, value))})
 
@@ -557,7 +560,7 @@ def test_a_full_disk_removes_nothing(tmp_path, monkeypatch) -> None:
                 "b.png": references.Change(None),
             }
         )
-    assert references.references(str(tmp_path / "refs")).names() == ["a.png", "b.png"]
+    assert opened(str(tmp_path / "refs")).names() == ["a.png", "b.png"]
     assert len(list((tmp_path / "refs").iterdir())) == 2  # no draft is left
 
 

@@ -17,10 +17,10 @@ from gpuops.batch.job import shard
 from gpuops.params.thresholds import Thresholds
 from gpuops.regress import acceptance, manifest
 from gpuops.regress.cases import run_cases
-from gpuops.regress.index import Index
+from gpuops.regress.index import Index, references
 from gpuops.regress.judge import FilePair, pairs
 from gpuops.regress.outcome import Outcome, PairedPicture, Run
-from gpuops.regress.references import References, places_of, references, sha256_of
+from gpuops.regress.references import References, places_of, sha256_of
 
 SUITE = """schema = 1
 references = "refs"
@@ -294,7 +294,7 @@ def test_references_without_a_result_go_if_wanted(tmp_path, kind) -> None:
 
 _ACCEPT = """
 import sys
-from gpuops.regress.references import references
+from gpuops.regress.index import references
 there = references(sys.argv[1])
 print("ready", flush=True)
 while True:

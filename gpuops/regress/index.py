@@ -94,6 +94,11 @@ class Index(References):
             file.write(text.encode())
 
 
+def references(path: str) -> References:
+    """Returns the references in a folder, or those of an index, a file that ends with .json."""
+    return Index(path) if path.endswith(".json") else References(path)
+
+
 def _read_index(path: Path) -> dict[str, Any]:
     try:
         index = json.loads(path.read_text(encoding="utf-8-sig"))

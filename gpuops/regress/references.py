@@ -259,15 +259,6 @@ def _further(file: Path) -> Path:
     return file.with_name(f"{file.name}{ALSO}")
 
 
-def references(path: str) -> References:
-    """Returns the references in a folder, or those of an index, a file that ends with .json."""
-    if not path.endswith(".json"):
-        return References(path)
-    from .index import Index
-
-    return Index(path)
-
-
 def fault_of_name(name: str) -> str:
     """Returns what is wrong with a picture's name within a folder, which may come from anybody's report, or ""."""
     path = PurePath(name)
