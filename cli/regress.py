@@ -16,6 +16,7 @@ from . import commands, options, suites
 from .audit import audit
 from .compare import GROUPS, GivenOptions, comparing
 from .messages import near
+from .serve import serve
 from .shared import flag, option, shown
 from .suites import (
     JOBS,
@@ -282,6 +283,7 @@ def accept(how: Accepting, names: tuple[str, ...]) -> None:
 
 
 command.add_command(audit)
+command.add_command(serve)
 
 
 @dataclass(frozen=True)

@@ -102,14 +102,23 @@ def pairs(
         elif name not in there:
             said = "there is a reference and no result"
             yield Outcome(name, "missing", None, reference(name), message=said)
-        elif not (several := valid.get(name)):
-            yield Outcome(name, "new", result(name), message="there is no reference")
         else:
-            path = str(Path(results) / name)
-            first, *others = (
-                FilePair(name, path, at, of, references.variance_of(name, of)) for at, of in several
-            )
-            yield replace(first, others=tuple(others))
+            yield _pair_with(valid.get(name, []), name, str(Path(results) / name), references)
+
+
+def pair_of(name: str, result: str, references: References, places: Sequence[str]) -> FilePair | Outcome:
+    """Returns a result with the references of a name, or the verdict that it is new."""
+    return _pair_with(references.valid(name, places), name, result, references)
+
+
+def _pair_with(
+    valid: list[tuple[str, str]], name: str, result: str, references: References
+) -> FilePair | Outcome:
+    if not valid:
+        picture = PairedPicture(result, name, sha256_of(result))
+        return Outcome(name, "new", picture, message="there is no reference")
+    first, *others = (FilePair(name, result, at, of, references.variance_of(name, of)) for at, of in valid)
+    return replace(first, others=tuple(others))
 
 
 # The reference and the result, each by rows if it takes too much memory as a whole.

@@ -27,7 +27,7 @@ SCHEMA = 1
 # The powers of ten that floats have.
 _LARGEST_POWER = 300
 # What types are called in JSON.
-_JSON = {dict: "object", tuple: "array", str: "string", float: "number", int: "integer"}
+_JSON = {bool: "boolean", dict: "object", tuple: "array", str: "string", float: "number", int: "integer"}
 # The numbers that JSON does not have.
 _ODD = ("inf", "-inf", "nan")
 # What neither XML 1.0 nor UTF-8 can hold, and what would change the order or the look of the text around it: control
@@ -200,8 +200,8 @@ def from_json(text: str) -> Run:
         )
     _check(report, dict, "the report")
     for name, kind in (("schema", int), ("totals", dict[str, int]), ("context", dict)):
-        _value(kind, _item(report, name, "the report"), f"the report: {name}")
-    outcomes = _value(tuple[Outcome, ...], _item(report, "outcomes", "the report"), "the report: outcomes")
+        typed(kind, _item(report, name, "the report"), f"the report: {name}")
+    outcomes = typed(tuple[Outcome, ...], _item(report, "outcomes", "the report"), "the report: outcomes")
     for at, outcome in enumerate(outcomes):
         if outcome.status not in STATUSES:
             which = f"the report: outcomes[{at}]: status is {outcome.status!r}"
@@ -213,22 +213,24 @@ def _dumped(value: dict[str, Any]) -> str:
     return json.dumps(json_values(value), allow_nan=False)
 
 
-def _value(kind: Any, value: Any, where: str) -> Any:
+def typed(kind: Any, value: Any, where: str) -> Any:
     """Returns a value of JSON as one of a type, such as that of a record's field. Raises FileError if it is none."""
     of = get_args(kind)
     if type(None) in of:
-        return None if value is None else _value(of[0], value, where)
+        return None if value is None else typed(of[0], value, where)
     if kind is float and value in _ODD:
         return float(value)
     if hints := _fields(kind):
         _check(value, dict, where)
         known = {name: _item(value, name, where) for name in hints}
-        return kind(**{name: _value(hints[name], item, f"{where}: {name}") for name, item in known.items()})
+        return kind(**{name: typed(hints[name], item, f"{where}: {name}") for name, item in known.items()})
     _check(value, get_origin(kind) or kind, where)
+    if isinstance(value, list) and ... not in of and len(of) != len(value):
+        raise FileError(f"{where} has {len(value)} values, and not {len(of)}")
     if isinstance(value, list):
-        return tuple(_value(of[0], item, f"{where}[{at}]") for at, item in enumerate(value))
+        return tuple(typed(of[0], item, f"{where}[{at}]") for at, item in enumerate(value))
     if isinstance(value, dict) and of:
-        return {name: _value(of[1], item, f"{where}: {name}") for name, item in value.items()}
+        return {name: typed(of[1], item, f"{where}: {name}") for name, item in value.items()}
     return float(value) if kind is float else value
 
 
@@ -247,7 +249,7 @@ def _item(table: dict[str, Any], name: str, where: str) -> Any:
 def _check(value: Any, kind: type, where: str) -> None:
     """Raises FileError unless a value of JSON is what stands for a type."""
     kinds = {float: (int, float), tuple: (list,)}.get(kind, (kind,))
-    if isinstance(value, bool) or not isinstance(value, kinds):
+    if isinstance(value, bool) != (kind is bool) or not isinstance(value, kinds):
         raise FileError(f"{where} is {_short(value)}, and not of type {_JSON[kind]}")
 
 
