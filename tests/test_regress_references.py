@@ -544,6 +544,40 @@ def test_a_kill_at_any_step_loses_nothing(here, kind) -> None:
     assert step > (2 if kind == "index" else 8) and {(0, 3), (3, 0)} <= states
 
 
+_MANY = """
+import sys
+from gpuops.regress.index import references as opened
+there = opened("refs.json")
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(25):
+    there.accept({f"{sys.argv[1]}{number}.png": sys.argv[2]})
+"""
+
+
+def test_processes_that_change_an_index_at_once_lose_nothing(here) -> None:
+    """Such as the workers of pytest-xdist with --clpix-update."""
+    path = str(save(here / "a.png"))
+    made("index", here)
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", _MANY, name, path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name in "xy"
+    ]
+    assert [process.stdout.readline() for process in processes if process.stdout] == ["ready\n"] * 2
+    for process in processes:
+        assert process.stdin
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in processes:
+        process.communicate()
+    assert opened("refs.json").names() == sorted(f"{name}{k}.png" for name in "xy" for k in range(25))
+
+
 def test_a_full_disk_removes_nothing(tmp_path, monkeypatch) -> None:
     there = opened(str(tmp_path / "refs"))
     for name, value in (("a.png", 1), ("b.png", 2)):

@@ -42,7 +42,7 @@ def choose(
 
     Raises ParameterError for a pattern that nothing of that matches, and if the run does not say what is missing.
     """
-    there = {o.name: _change(o, place, also=also) for o in run.outcomes if o.result and o.status in _OPEN}
+    there = {o.name: replacement(o, place, also=also) for o in run.outcomes if o.result and o.status in _OPEN}
     if remove_missing:
         if selection := run.context.get("selection"):
             raise ParameterError(
@@ -59,7 +59,8 @@ def choose(
     return {name: there[name] for name in chosen}
 
 
-def _change(outcome: Outcome, place: str | None, *, also: bool) -> Change:
+def replacement(outcome: Outcome, place: str | None = None, *, also: bool = False) -> Change:
+    """Returns the change that accepts an outcome's result: see :func:`choose`."""
     result, before = outcome.result, outcome.reference
     assert result is not None
     if before is None or outcome.status == "renamed":

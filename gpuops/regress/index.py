@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..errors import FileError, ParameterError
 from ..files.drafts import draft_file
 from ..files.locations import reached
 from ..files.read_errors import is_pointer
+from ..process import locks
 from .references import MOST, Change, References, fault_of_name, put, replacing, sha256_of
 
 # The version of the index.
@@ -37,6 +39,12 @@ class Index(References):
             name: {place: [held] if isinstance(held, str) else held for place, held in places.items()}
             for name, places in self._read["pictures"].items()
         }
+
+    def change(self, changes: Mapping[str, Change]) -> list[str]:
+        """Changes the index as it is now, which other processes may have changed since it was read."""
+        with _alone(self.path):
+            self._held = self._existing()
+            return super().change(changes)
 
     def _path(self, held: str, name: str) -> str:
         """Raises FileError if the store lacks it, or has other bytes."""
@@ -92,6 +100,22 @@ class Index(References):
         text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
         with replacing(self.path) as file:
             file.write(text.encode())
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """While it lasts, no other process changes an index: each locks it, where the disk knows locks."""
+    while True:
+        with ExitStack() as stack:
+            if locks.RENAMED_WHILE_OPEN:
+                with suppress(OSError):
+                    lock = locks.opened(str(path))
+                    stack.callback(os.close, lock)
+                    locks.hold(lock, wait=True)
+                    if not os.path.samestat(os.fstat(lock), os.stat(path)):
+                        continue  # another process has put a new one in its place meanwhile
+            yield
+            return
 
 
 def references(path: str) -> References:
