@@ -90,7 +90,8 @@ FILTERS = ("lanczos3", "mitchell", "catmull-rom", "area", "nearest")
 SIZES = [
     ((127, 113), (89, 31)), ((1, 1), (1, 1)), ((1, 1), (13, 7)), ((101, 97), (1, 1)), ((7, 5), (1, 301)),
     ((31, 37), (61, 127)), ((400, 3), (3, 400)), ((3, 400), (400, 3)), ((40, 60), (60, 13)), ((16, 48), (48, 32)),
-    ((2, 4200), (2100, 2)), ((2, 40), (1300, 3)), ((5000, 2), (2, 3)), ((21, 9000), (3601, 11)), ((300, 700), (17, 200)),
+    ((2, 4200), (2100, 2)), ((2, 40), (1300, 3)), ((5000, 2), (2, 3)), ((21, 9000), (3601, 11)),
+    ((300, 700), (17, 200)),
 ]  # fmt: skip
 
 
@@ -192,7 +193,9 @@ def test_a_value_that_is_not_finite_spoils_what_it_reaches(gpu) -> None:
     x[0, 19, 19] = np.nan
     result = planes(gpu, x, size=(14, 14))[0]
     spoilt = np.zeros((14, 14), bool)
-    spoilt[4:9, 4:9] = True  # centres 3 i + 1.5 less than 9 away from 19.5; the weights of 10.5 and 28.5 are 0
+    spoilt[4:9, 4:9] = (
+        True  # centres 3 i + 1.5 less than 9 away from 19.5; the weights of 10.5 and 28.5 are 0
+    )
     np.testing.assert_array_equal(np.isnan(result), spoilt)
 
 
