@@ -41,6 +41,26 @@ _SMALL = 1 << 20
 _ZEROS = 1 << 16
 
 
+# Contexts that were opened before it was known what for.
+_opened_ahead: list[cl.Context] = []
+
+
+def open_ahead(device: str | None = None) -> None:
+    """Opens a device for the first Gpu on it, as ``Gpu(device)`` would. Raises DeviceError as that does."""
+    with Gpu(device) as gpu:
+        gpu.queue.finish()
+        _opened_ahead.append(gpu.context)
+
+
+def _context(device: cl.Device) -> cl.Context:
+    """Returns a new context on a device, or one that was opened ahead."""
+    for context in _opened_ahead:
+        if context.devices == [device]:
+            _opened_ahead.remove(context)
+            return context
+    return cl.Context([device])
+
+
 class Gpu:
     """One OpenCL device, ready for work.
 
@@ -85,7 +105,7 @@ class Gpu:
             self.device, self.info = select(device)
         with self.phase("context"):
             with signals.kept():
-                self.context = cl.Context([self.device])
+                self.context = _context(self.device)
             if report is None:
                 self.queue = cl.CommandQueue(self.context)
             else:
