@@ -64,6 +64,8 @@ def digest(data: bytes) -> int:
 
 def folder_of(environment: dict[bytes, bytes], *, make: bool = False) -> bytes | None:
     """Returns the folder of servers' sockets, which belongs to this user alone; None if there is no such folder."""
+    if sys.platform == "win32":
+        return None
     base = environment.get(b"XDG_RUNTIME_DIR", b"")
     if base.startswith(b"/") and is_private(base):
         folder = base + b"/clpix"
@@ -77,6 +79,8 @@ def folder_of(environment: dict[bytes, bytes], *, make: bool = False) -> bytes |
 
 def is_private(folder: bytes) -> bool:
     """Says whether a path is a folder, no link to one, that nobody but this user can look into."""
+    if sys.platform == "win32":
+        return False
     try:
         status = os.lstat(folder)
     except OSError:

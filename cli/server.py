@@ -25,6 +25,8 @@ from .messages import show
 _START = """import json, sys; given = json.loads(sys.argv[1]); sys.path[:] = given["path"]
 import clpix.entry  # before anything that changes the environment
 from clpix.resident import main; main(given)"""
+# The kinds of requests (gpuops.process.requests).
+_STATUS, _STOP = 1, 2
 # Seconds that a server may take to start, and to answer.
 _STARTING, _ANSWERING = 120.0, 2.0
 # Seconds of a minute and so on, by the letter behind a number.
@@ -92,16 +94,15 @@ def start(ready: int, idle: float, jobs: int | None, export: bool) -> None:
     if export:
         show(_exported(ready, idle, jobs))
         return
-    assert sys.platform == "linux"
     socket, log = _place(make=True)
     with open(log, "a") as file:
         try:
             locks.hold(file.fileno())
         except BlockingIOError:
-            show(f"{_pid(socket) or 'starting'} {socket} (it runs already)")
+            show(f"{_running(socket)} {socket} (it runs already)")
             return
         os.truncate(log, 0)
-        jobs = jobs or len(os.sched_getaffinity(0)) + 1
+        jobs = jobs or (os.cpu_count() or 1) + 1
         given = {"path": sys.path, "socket": socket, "jobs": jobs, "ready": ready, "idle": idle}
         pid = _started(given, file.fileno())
     show(f"{pid} {socket}")
@@ -116,13 +117,13 @@ def _exported(ready: int, idle: float, jobs: int | None) -> str:
 
 def _started(given: dict[str, Any], log: int) -> int:
     """Starts a server, whose log is an open file that is locked as long as it lives. Returns its process."""
-    assert sys.platform == "linux"
     here, there = os.pipe()
     with os.fdopen(here) as answer:
         try:
             process = subprocess.Popen(
                 [sys.executable, "-c", _START, json.dumps({**given, "report": there})],
-                env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
+                env={os.fsdecode(name): os.fsdecode(value) for name, value in ENVIRONMENT.items()},
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
                 pass_fds=[there], start_new_session=True,
             )  # fmt: skip
         finally:
@@ -151,19 +152,25 @@ def _place(*, make: bool = False) -> tuple[str, str]:
     return os.fsdecode(path), os.fsdecode(path)[: -len(".sock")] + ".log"
 
 
-def _pid(socket: str) -> int | None:
-    known = _told(socket, 1)
-    return known["pid"] if known else None
+def _running(socket: str) -> int:
+    """Returns the process of a server that has been started, once it answers."""
+    deadline = time.monotonic() + _STARTING
+    while time.monotonic() < deadline:
+        if known := _told(socket, _STATUS):
+            return int(known["pid"])
+        time.sleep(0.05)
+    raise FileError("a server was started, but does not answer: clpix server log may tell why")
 
 
 def _told(path: str, kind: int) -> dict[str, Any] | None:
     """Returns what a server says of itself, after it got a request of a kind; None if none answers."""
-    assert sys.platform == "linux"
-    from socket import AF_UNIX, SOCK_SEQPACKET, socket
+    if sys.platform != "linux":
+        return None
+    import socket
 
     from gpuops.process import requests
 
-    with socket(AF_UNIX, SOCK_SEQPACKET) as connection:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.settimeout(_ANSWERING)
         try:
             connection.connect(path)
@@ -186,7 +193,7 @@ def _told(path: str, kind: int) -> dict[str, Any] | None:
 def stop(every: bool) -> None:
     """Stop the server of this environment, once its commands have ended."""
     sockets = list(_sockets()) if every else [_place()[0]]
-    stopped = [(socket, known) for socket in sockets if (known := _told(socket, 2))]
+    stopped = [(socket, known) for socket in sockets if (known := _told(socket, _STOP))]
     if not stopped and not every:
         raise FileError(f"no server runs for this environment{_others()}")
     for socket, known in stopped:
@@ -223,7 +230,7 @@ def status(as_json: bool) -> None:
     servers = [
         {"socket": socket, "here": socket == mine, **known}
         for socket in _sockets()
-        if (known := _told(socket, 1))
+        if (known := _told(socket, _STATUS))
     ]
     if as_json:
         show(json_text({"servers": servers}, 2))
@@ -268,5 +275,5 @@ def _sockets() -> Iterator[str]:
 
 def _others() -> str:
     """Returns a hint at servers of other environments."""
-    pids = [str(known["pid"]) for socket in _sockets() if (known := _told(socket, 1))]
+    pids = [str(known["pid"]) for socket in _sockets() if (known := _told(socket, _STATUS))]
     return f"; others run: {', '.join(pids)} (clpix server status)" if pids else ""

@@ -6,12 +6,17 @@ process has would be left otherwise. So it is looked up in /proc, and never beli
 
 from __future__ import annotations
 
+import array
 import os
 import signal
 import socket
 import struct
 import sys
 from contextlib import suppress
+
+from . import requests
+
+assert sys.platform == "linux"
 
 # The namespaces of a process (man 7 namespaces).
 _NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts")
@@ -34,7 +39,6 @@ class Peer:
     """The process that opened the other end of a connection; ``nice`` is its nice value once it has been looked at."""
 
     def __init__(self, connection: socket.socket) -> None:
-        assert sys.platform == "linux"
         packed = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         self.pid, self.uid, self.gid = _CREDENTIALS.unpack(packed)
         self._connection = connection
@@ -42,7 +46,6 @@ class Peer:
 
     def refusal(self) -> str | None:
         """Returns in which way the process differs from this one; None: in none that matters."""
-        assert sys.platform == "linux"
         if (self.uid, self.gid) != (os.geteuid(), os.getegid()):
             return "its user or group differs"
         if self.pid <= 0:
@@ -66,11 +69,21 @@ class Peer:
 
     def _handle(self) -> int:
         """Returns a pidfd of the process that connected; before Linux 6.5, of that which has its number."""
-        assert sys.platform == "linux"
         try:
             return self._connection.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD)
         except OSError:
             return os.pidfd_open(self.pid)
+
+
+def receive(connection: socket.socket) -> tuple[bytes, list[int], bool]:
+    """Returns a message, the descriptors with it, and whether some of it was cut off."""
+    numbers = array.array("i")
+    size = socket.CMSG_SPACE(5 * numbers.itemsize)
+    data, ancillary, flags, _ = connection.recvmsg(requests.LARGEST, size, socket.MSG_CMSG_CLOEXEC)
+    for level, kind, content in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            numbers.frombytes(content[: len(content) // numbers.itemsize * numbers.itemsize])
+    return data, list(numbers), bool(flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC))
 
 
 def facts(process: int | str) -> dict[str, str | int]:

@@ -12,10 +12,7 @@ text.
 
 from __future__ import annotations
 
-import array
-import socket
 import struct
-import sys
 from typing import NamedTuple
 
 #: How a request begins, and the version of all this.
@@ -70,15 +67,3 @@ def decode(data: bytes) -> Request:
 def signals_of(bits: int) -> set[int]:
     """The numbers of the signals whose bits are set."""
     return {number for number in range(1, 65) if bits >> (number - 1) & 1}
-
-
-def receive(connection: socket.socket) -> tuple[bytes, list[int], bool]:
-    """Returns a message, the descriptors with it, and whether some of it was cut off."""
-    assert sys.platform != "win32"
-    numbers = array.array("i")
-    size = socket.CMSG_SPACE(5 * numbers.itemsize)
-    data, ancillary, flags, _ = connection.recvmsg(LARGEST, size, socket.MSG_CMSG_CLOEXEC)
-    for level, kind, content in ancillary:
-        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-            numbers.frombytes(content[: len(content) // numbers.itemsize * numbers.itemsize])
-    return data, list(numbers), bool(flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC))

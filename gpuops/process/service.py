@@ -1,12 +1,13 @@
-"""What a server does for its clients, and its log."""
+"""What a server does for its clients, those that it has, its children, and its log."""
 
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from .requests import Request
@@ -51,6 +52,39 @@ class Service:
     ready: int
     idle: float
     watched: int | None
+
+
+@dataclass(eq=False)
+class Client:
+    """A connection, and what it asks for."""
+
+    connection: socket.socket
+    begun: float
+    data: bytes = b""
+    request: Request | None = None
+    descriptors: list[int] = field(default_factory=list)
+    nice: int = 0
+    child: Child | None = None
+
+    def close(self) -> None:
+        self.connection.close()
+        self.close_descriptors()
+
+    def close_descriptors(self) -> None:
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+        self.descriptors = []
+
+
+@dataclass(eq=False)
+class Child:
+    """A process: its client, or the socket through which it gets one, and whether it has its device open."""
+
+    pid: int
+    handle: int
+    client: Client | None = None
+    pipe: socket.socket | None = None
+    opened: bool = False
 
 
 def log(text: str) -> None:

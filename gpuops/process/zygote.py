@@ -19,13 +19,11 @@ import traceback
 from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import NoReturn
 
-from . import requests, surroundings
-from .peers import Peer
-from .service import Service, log
+from . import peers, requests, surroundings
+from .service import Child, Client, Service, log
 
 assert sys.platform == "linux"
 
@@ -41,39 +39,6 @@ _LOGGED = 200
 _OPENED = b"R"
 
 
-@dataclass(eq=False)
-class _Client:
-    """A connection, and what it asks for."""
-
-    connection: socket.socket
-    begun: float
-    data: bytes = b""
-    request: requests.Request | None = None
-    descriptors: list[int] = field(default_factory=list)
-    nice: int = 0
-    child: _Child | None = None
-
-    def close(self) -> None:
-        self.connection.close()
-        self.close_descriptors()
-
-    def close_descriptors(self) -> None:
-        for descriptor in self.descriptors:
-            os.close(descriptor)
-        self.descriptors = []
-
-
-@dataclass(eq=False)
-class _Child:
-    """A process: its client, or the socket through which it gets one, and whether it has its device open."""
-
-    pid: int
-    handle: int
-    client: _Client | None = None
-    pipe: socket.socket | None = None
-    opened: bool = False
-
-
 class Zygote:
     """The server's parent process. ``listener`` is its socket, bound to ``path``; it is listening already."""
 
@@ -83,9 +48,9 @@ class Zygote:
         self._file = status.st_dev, status.st_ino
         self._poll = select.epoll()
         self._handlers: dict[int, Callable[[], None]] = {}
-        self._clients: set[_Client] = set()
-        self._waiting: deque[_Client] = deque()
-        self._children: set[_Child] = set()
+        self._clients: set[Client] = set()
+        self._waiting: deque[Client] = deque()
+        self._children: set[Child] = set()
         self._leaving = False
         self._begun, self._last, self._last_use = time.time(), time.monotonic(), time.monotonic()
         self._served, self._refused = 0, Counter[str]()
@@ -164,14 +129,14 @@ class Zygote:
             connection.close()
             return
         connection.setblocking(False)
-        client = _Client(connection, time.monotonic())
+        client = Client(connection, time.monotonic())
         self._clients.add(client)
         self._watch(connection.fileno(), partial(self._receive, client))
 
-    def _receive(self, client: _Client) -> None:
+    def _receive(self, client: Client) -> None:
         """Takes a client's request; one that sends something else is refused."""
         try:
-            client.data, client.descriptors, cut = requests.receive(client.connection)
+            client.data, client.descriptors, cut = peers.receive(client.connection)
             if not client.data:
                 return self._drop(client)
             request = requests.decode(client.data)
@@ -185,7 +150,7 @@ class Zygote:
         except ValueError as error:
             return self._refuse(client, str(error))
         client.request = request
-        peer = Peer(client.connection)
+        peer = peers.Peer(client.connection)
         if request.kind != requests.COMMAND:
             if peer.uid != os.geteuid():
                 return self._drop(client)
@@ -202,7 +167,7 @@ class Zygote:
         self._last = time.monotonic()
         return self._begin()
 
-    def _refuse(self, client: _Client, why: str) -> None:
+    def _refuse(self, client: Client, why: str) -> None:
         self._refused[why] += 1
         if self._refused[why] == 1 and len(self._refused) < _LOGGED:
             log(f"refused: {why}")
@@ -210,12 +175,12 @@ class Zygote:
             client.connection.send(requests.NO + why.encode())
         self._drop(client)
 
-    def _drop(self, client: _Client) -> None:
+    def _drop(self, client: Client) -> None:
         self._forget(client.connection.fileno())
         self._clients.discard(client)
         client.close()
 
-    def _gone(self, client: _Client) -> None:
+    def _gone(self, client: Client) -> None:
         """A client has ended: its command ends as if its terminal had been closed."""
         if client.child is None:
             self._waiting.remove(client)
@@ -226,7 +191,7 @@ class Zygote:
             signal.pidfd_send_signal(client.child.handle, signal.SIGHUP)
             signal.pidfd_send_signal(client.child.handle, signal.SIGCONT)
 
-    def _tell(self, client: _Client) -> None:
+    def _tell(self, client: Client) -> None:
         """Says how the server is, and ends it if that is asked for."""
         assert client.request is not None
         known = {
@@ -243,7 +208,7 @@ class Zygote:
 
     # -- children ---------------------------------------------------------------------------------------------
 
-    def _idle_children(self) -> list[_Child]:
+    def _idle_children(self) -> list[Child]:
         return [child for child in self._children if child.client is None]
 
     def _begin(self) -> None:
@@ -262,7 +227,7 @@ class Zygote:
                 child.client, client.child = client, child
             client.close_descriptors()
 
-    def _hand_over(self, child: _Child, client: _Client) -> bool:
+    def _hand_over(self, child: Child, client: Client) -> bool:
         """Gives a client to a child that waits with an open device. Returns whether that could be done."""
         assert child.pipe is not None
         numbers = array.array("i", [*client.descriptors, client.connection.fileno()])
@@ -278,11 +243,11 @@ class Zygote:
         child.pipe, child.client, client.child = None, client, child
         return True
 
-    def _fork(self, work: Callable[[], NoReturn]) -> _Child:
+    def _fork(self, work: Callable[[], NoReturn]) -> Child:
         parent = os.getpid()
         pid = os.fork()
         if pid:
-            child = _Child(pid, os.pidfd_open(pid))
+            child = Child(pid, os.pidfd_open(pid))
             self._children.add(child)
             self._watch(child.handle, partial(self._ended, child))
             return child
@@ -297,7 +262,7 @@ class Zygote:
         finally:
             os._exit(1)
 
-    def _leave_behind(self, client: _Client | None) -> None:
+    def _leave_behind(self, client: Client | None) -> None:
         """Closes in a child what is the server's, all but a client."""
         self._poll.close()
         for one in (self._listener, *self._wakeup, *(child.pipe for child in self._children)):
@@ -310,7 +275,7 @@ class Zygote:
         if self._service.watched is not None:
             os.close(self._service.watched)
 
-    def _run(self, client: _Client) -> NoReturn:
+    def _run(self, client: Client) -> NoReturn:
         """Runs a client's command, in a child."""
         self._leave_behind(client)
         self._serve(client.connection, client.data, client.descriptors, client.nice)
@@ -329,7 +294,7 @@ class Zygote:
         surroundings.adopt(request, standard, folder, self._service.added)
         self._service.run(sys.argv[1:])
 
-    def _ended(self, child: _Child) -> None:
+    def _ended(self, child: Child) -> None:
         """A child has ended: its client gets to know how."""
         _, status, usage = os.wait4(child.pid, 0)
         self._forget(child.handle)
@@ -371,14 +336,14 @@ class Zygote:
         self._leave_behind(None)
         self._service.open_ahead()
         theirs.send(_OPENED)
-        data, descriptors, _ = requests.receive(theirs)
+        data, descriptors, _ = peers.receive(theirs)
         theirs.close()
         if not data:
             os._exit(0)
         connection = socket.socket(fileno=descriptors.pop())
         self._serve(connection, data[1:], descriptors, int.from_bytes(data[:1], "little", signed=True))
 
-    def _opened(self, child: _Child) -> None:
+    def _opened(self, child: Child) -> None:
         assert child.pipe is not None
         self._forget(child.pipe.fileno())
         with suppress(OSError):
