@@ -229,7 +229,8 @@ class _Child:
 
 def _raise(number: int) -> None:
     """Sends this process a signal that has its usual effect."""
-    _signal.signal(number, _signal.SIG_DFL)
+    if number not in (_signal.SIGKILL, _signal.SIGSTOP):
+        _signal.signal(number, _signal.SIG_DFL)
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (number,))
     os.kill(os.getpid(), number)
 

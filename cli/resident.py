@@ -186,6 +186,10 @@ def _computes(arguments: list[bytes]) -> bool:
 
 
 def _open_ahead() -> None:
-    from gpuops import gpu
+    """Opens the usual device, so that its driver is at work and its context waits for the command."""
+    from gpuops import Gpu
+    from gpuops.device import contexts
 
-    gpu.open_ahead()
+    with Gpu() as gpu:
+        gpu.array([0.0]).numpy()
+        contexts.keep(gpu.context)

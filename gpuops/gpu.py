@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyopencl as cl
 import pyopencl.tools
 
+from .device import contexts
 from .device.info import Limits
 from .enqueue import LATER, Argument, BoundLaunch, Later, Local, Scalar, set_argument, whole_groups
 from .errors import DeviceError, DeviceMemoryError, ParameterError, are_allowed, byte_count
@@ -39,26 +40,6 @@ T = TypeVar("T")
 _SMALL = 1 << 20
 # Bytes of zeros that become buffers of their own on CPUs: PoCL takes five times as long to fill a buffer.
 _ZEROS = 1 << 16
-
-
-# Contexts that were opened before it was known what for.
-_opened_ahead: list[cl.Context] = []
-
-
-def open_ahead(device: str | None = None) -> None:
-    """Opens a device for the first Gpu on it, as ``Gpu(device)`` would. Raises DeviceError as that does."""
-    with Gpu(device) as gpu:
-        gpu.queue.finish()
-        _opened_ahead.append(gpu.context)
-
-
-def _context(device: cl.Device) -> cl.Context:
-    """Returns a new context on a device, or one that was opened ahead."""
-    for context in _opened_ahead:
-        if context.devices == [device]:
-            _opened_ahead.remove(context)
-            return context
-    return cl.Context([device])
 
 
 class Gpu:
@@ -105,7 +86,7 @@ class Gpu:
             self.device, self.info = select(device)
         with self.phase("context"):
             with signals.kept():
-                self.context = _context(self.device)
+                self.context = contexts.context(self.device)
             if report is None:
                 self.queue = cl.CommandQueue(self.context)
             else:

@@ -156,8 +156,8 @@ class Zygote:
                 return self._drop(client)
             return self._tell(client)
         if not self._service.is_current():
-            self._refuse(client, "the program has changed since the server was started")
-            return self._leave("the program's files have changed")
+            self._leave("the program's files have changed")
+            return self._refuse(client, "the program has changed since the server was started")
         why = peer.refusal() or self._service.refusal(request)
         if why is not None:
             return self._refuse(client, why)
