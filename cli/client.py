@@ -22,13 +22,13 @@ _NO, _GO, _YES = 0, b"G", 5  # 5: bytes of the answer
 # Seconds to wait until a command begins: until then it may still run without the server.
 _PATIENCE = 2.0
 # Commands that run by themselves: they manage servers, measure cold starts, or start processes of their own.
-_ALONE = ("server", "bench", "regress")
+ALONE = ("server", "bench", "regress")
 # Options with which a command runs by itself: it tells of its own process, starts others, or takes long anyway.
-_ALONE_WITH = ("--cluster", "--from0", "--recursive", "--refresh", "--timing", "--timing-file")
+ALONE_WITH = ("--cluster", "--from0", "--recursive", "--refresh", "--timing", "--timing-file")
 # The ends of names of videos, which take long.
-_VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
+VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
 # Arguments from which on a command is a batch, which may start processes, and takes long.
-_MANY = 100
+MANY = 100
 # Signals that go on to the process that runs the command; those that a process may be told to ignore, too.
 _FORWARDED = (
     _signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT, _signal.SIGUSR1, _signal.SIGUSR2,
@@ -56,11 +56,11 @@ def _is_alone(arguments: list[str]) -> bool:
     """Says whether no server runs such a command."""
     command = next((word for word in arguments if not word.startswith("-")), "")
     return (
-        command in _ALONE
+        command in ALONE
         or "_CLPIX_COMPLETE" in os.environ
-        or len(arguments) > _MANY
+        or len(arguments) > MANY
         or any(
-            word.partition("=")[0] in _ALONE_WITH or word.startswith("@") or word.lower().endswith(_VIDEOS)
+            word.partition("=")[0] in ALONE_WITH or word.startswith("@") or word.lower().endswith(VIDEOS)
             for word in arguments
         )
     )

@@ -266,6 +266,20 @@ def log() -> None:
     click.echo(text, nl=False)
 
 
+@command.command(examples=("clpix server client ~/.local/bin/clpixc",))
+@click.argument("path")
+def client(path: str) -> None:
+    """Compile clpixc, which takes clpix's place in loops: it asks the server without starting Python.
+
+    It needs a C compiler, and has to be made anew when clpix has been moved or upgraded. What no server runs it hands
+    to clpix.
+    """
+    from .compiled_client import compile_to
+
+    compile_to(path)
+    show(path)
+
+
 def _sockets() -> Iterator[str]:
     """Gives the paths of all sockets in the folder of servers."""
     folder = address.folder_of(ENVIRONMENT)

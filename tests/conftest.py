@@ -55,9 +55,8 @@ class ServedSuite:
 
     def start(self) -> None:
         """Starts it, for the environment that this process is going to have from now on."""
-        from clpix import address
-
         import pyopencl  # noqa: F401
+        from clpix import address
 
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         drivers.prepare(say=False)
