@@ -1,5 +1,7 @@
-"""Where the server of this program is: its socket's folder, and its name, which tells installations, containers and
-environments apart. The server compares all of that itself; with another name it is only not asked in vain.
+"""Where the server of this program is, and which commands it runs.
+
+The name of its socket tells installations, containers and environments apart. The server compares all of that itself;
+with another name it is only not asked in vain.
 
 This module imports nothing, as a client has no time for it.
 """
@@ -22,6 +24,14 @@ NAMES = (
     b"CLPIX_CACHE_DIR", b"CLPIX_DEVICE", b"CLPIX_SERVER_PARENT", b"CONDA_PREFIX", b"HOME", b"LANG", b"LANGUAGE",
     b"TMPDIR", b"TZ", b"XDG_CACHE_HOME",
 )  # fmt: skip
+# Commands that run by themselves: they manage servers, measure cold starts, or start processes of their own.
+ALONE = ("server", "bench", "regress")
+# Options with which a command runs by itself: it tells of its own process, starts others, or takes long anyway.
+ALONE_WITH = ("--cluster", "--from0", "--recursive", "--refresh", "--timing", "--timing-file")
+# The ends of names of videos, which take long.
+VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
+# Arguments from which on a command is a batch, which may start processes, and takes long.
+MANY = 100
 # The namespaces that part containers from each other.
 _NAMESPACES = ("cgroup", "mnt", "net", "pid", "user")
 # Bytes of a socket's path, at most (sun_path, less the zero at its end).

@@ -1,6 +1,6 @@
 /* clpixc: `clpix` without Python's start, for commands that a server runs; all others it hands to `clpix` itself.
 
-   `clpix server client PATH` compiles it, with what client.py and address.py say as macros:
+   `clpix server client PATH` compiles it, with what address.py says as macros:
      PACKAGE, PYTHON, SCRIPT   the program's folder, its Python, and its script ("" where there is none)
      PREFIXES, NAMES           variables in which the server has to be like its client
      ALONE, ALONE_WITH, VIDEOS, MANY   commands that no server runs

@@ -21,14 +21,6 @@ _MAGIC, _VERSION = b"CLPX", 1
 _NO, _GO, _YES = 0, b"G", 5  # 5: bytes of the answer
 # Seconds to wait until a command begins: until then it may still run without the server.
 _PATIENCE = 2.0
-# Commands that run by themselves: they manage servers, measure cold starts, or start processes of their own.
-ALONE = ("server", "bench", "regress")
-# Options with which a command runs by itself: it tells of its own process, starts others, or takes long anyway.
-ALONE_WITH = ("--cluster", "--from0", "--recursive", "--refresh", "--timing", "--timing-file")
-# The ends of names of videos, which take long.
-VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
-# Arguments from which on a command is a batch, which may start processes, and takes long.
-MANY = 100
 # Signals that go on to the process that runs the command; those that a process may be told to ignore, too.
 _FORWARDED = (
     _signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT, _signal.SIGUSR1, _signal.SIGUSR2,
@@ -56,11 +48,13 @@ def _is_alone(arguments: list[str]) -> bool:
     """Says whether no server runs such a command."""
     command = next((word for word in arguments if not word.startswith("-")), "")
     return (
-        command in ALONE
+        command in address.ALONE
         or "_CLPIX_COMPLETE" in os.environ
-        or len(arguments) > MANY
+        or len(arguments) > address.MANY
         or any(
-            word.partition("=")[0] in ALONE_WITH or word.startswith("@") or word.lower().endswith(VIDEOS)
+            word.partition("=")[0] in address.ALONE_WITH
+            or word.startswith("@")
+            or word.lower().endswith(address.VIDEOS)
             for word in arguments
         )
     )

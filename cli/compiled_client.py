@@ -12,7 +12,7 @@ from pathlib import Path
 from gpuops.errors import FileError, visible
 from gpuops.files.drafts import draft_file
 
-from . import address, client
+from . import address
 
 # The compilers that are looked for, where CC names none.
 _COMPILERS = ("cc", "gcc", "clang")
@@ -49,10 +49,10 @@ def _macros() -> dict[str, str]:
         "SCRIPT": _text(os.fsencode(script) if os.access(script, os.X_OK) else b""),
         "PREFIXES": ",".join(map(_text, address.PREFIXES)),
         "NAMES": ",".join(map(_text, address.NAMES)),
-        "ALONE": ",".join(_text(word.encode()) for word in client.ALONE),
-        "ALONE_WITH": ",".join(_text(word.encode()) for word in client.ALONE_WITH),
-        "VIDEOS": ",".join(_text(word.encode()) for word in client.VIDEOS),
-        "MANY": str(client.MANY),
+        "ALONE": ",".join(_text(word.encode()) for word in address.ALONE),
+        "ALONE_WITH": ",".join(_text(word.encode()) for word in address.ALONE_WITH),
+        "VIDEOS": ",".join(_text(word.encode()) for word in address.VIDEOS),
+        "MANY": str(address.MANY),
     }
 
 

@@ -58,7 +58,8 @@ def _begun(given: dict[str, Any]) -> tuple[service.Service, socket.socket]:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as cli.main does
     _import()
     added = {name: value for name, value in os.environb.items() if environment.get(name) != value}
-    seen = _files()
+    paths = _paths()
+    seen = [_state(path) for path in paths]
     keyed = address.keyed(environment)
 
     def refusal(request: requests.Request) -> str | None:
@@ -74,7 +75,7 @@ def _begun(given: dict[str, Any]) -> tuple[service.Service, socket.socket]:
         refusal=refusal,
         computes=_computes,
         open_ahead=_open_ahead,
-        is_current=lambda: _files() == seen,
+        is_current=lambda: [_state(path) for path in paths] == seen,
         added=added,
         jobs=given["jobs"],
         ready=given["ready"],
@@ -123,13 +124,8 @@ def _import() -> None:
         )
 
 
-def _files() -> list[tuple[int, int, int, int] | None]:
-    """Returns what tells the program's files, Python's, and the folders of packages from others."""
-    return [_state(path) for path in _paths()]
-
-
 def _paths() -> list[str]:
-    """The files that an upgrade changes; of a program that is not installed but run where it is written, all."""
+    """The files and folders that an upgrade changes; of a program that runs where it is written, all its files."""
     folders = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
     ours = [module.__file__ for name, module in sys.modules.items() if name.startswith(("clpix", "gpuops"))]
     files = [path for path in ours if path]

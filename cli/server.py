@@ -36,7 +36,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 @click.group(
     cls=commands.CommandGroup,
     no_args_is_help=False,
-    examples=("clpix server start", 'eval "$(clpix server start --export)"', "clpix server status"),
+    examples=("clpix server start", "clpix server status", "clpix server stop"),
 )
 def command() -> None:
     """Run a process that makes commands start at once.
@@ -60,7 +60,9 @@ def _idle(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
     return seconds
 
 
-@command.command(examples=("clpix server start --idle 2h",))
+@command.command(
+    examples=("clpix server start --idle 2h", "clpix server start --ready 1", "clpix server start --export")
+)
 @click.option(
     "--ready",
     type=click.IntRange(0, 64),
@@ -89,7 +91,8 @@ def _idle(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
 def start(ready: int, idle: float, jobs: int | None, export: bool) -> None:
     """Start a server for the environment that this shell has now.
 
-    It prints the server's process and its socket. One that runs already stays.
+    It prints the server's process and its socket. One that runs already stays. With
+    eval "$(clpix server start --export)" a shell starts one that ends with it, and uses it.
     """
     if export:
         show(_exported(ready, idle, jobs))
@@ -266,7 +269,7 @@ def log() -> None:
     click.echo(text, nl=False)
 
 
-@command.command(examples=("clpix server client ~/.local/bin/clpixc",))
+@command.command(examples=("clpix server client clpixc",))
 @click.argument("path")
 def client(path: str) -> None:
     """Compile clpixc, which takes clpix's place in loops: it asks the server without starting Python.
