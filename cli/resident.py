@@ -11,10 +11,13 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn
 
+import click
+
 from gpuops.errors import DeviceError, GpuopsError
 from gpuops.process import requests, service, surroundings, zygote
 
 from . import address
+from .commands import leaves
 from .entry import ENVIRONMENT
 
 assert sys.platform == "linux"
@@ -100,8 +103,9 @@ def _watched(environment: dict[bytes, bytes]) -> int | None:
 
 def _import() -> None:
     """Imports what commands may need, and maps the drivers. There is one thread afterwards, or a DeviceError."""
-    from gpuops.device import cache, drivers
-    from gpuops.files import oiio, threads
+    import clkernels
+    from gpuops.device import cache, drivers, probe
+    from gpuops.files import formats, oiio, threads
     from gpuops.process import ahead
 
     if next(cache.folders(), None) is None:
@@ -114,6 +118,13 @@ def _import() -> None:
     for name in _OTHERS:
         with suppress(ImportError):
             import_module(name)
+    from .main import cli
+
+    # What is made once in a process, and is the same in all.
+    leaves(cli, click.Context(cli))
+    tuple(formats.every())
+    clkernels.path("canary")
+    probe.program()
     oiio.library()
     drivers.prepare(say=False)
     for driver in drivers.prepared():
