@@ -30,6 +30,8 @@ ALONE = ("server", "bench", "regress")
 ALONE_WITH = ("--cluster", "--from0", "--recursive", "--refresh", "--timing", "--timing-file")
 # The ends of names of videos, which take long.
 VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
+# What names of the process's own descriptors have in them, such as bash's <(…), and its terminal.
+OWN = ("/dev/fd/", "/dev/tty", "/proc/")
 # Arguments from which on a command is a batch, which may start processes, and takes long.
 MANY = 100
 # The namespaces that part containers from each other.

@@ -3,7 +3,7 @@
    `clpix server client PATH` compiles it, with what address.py says as macros:
      PACKAGE, PYTHON, SCRIPT   the program's folder, its Python, and its script ("" where there is none)
      PREFIXES, NAMES           variables in which the server has to be like its client
-     ALONE, ALONE_WITH, VIDEOS, MANY   commands that no server runs
+     ALONE, ALONE_WITH, VIDEOS, OWN, MANY   commands that no server runs
    The messages are those of gpuops/process/requests.py. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,6 +28,7 @@ extern char **environ;
 enum { VERSION = 1, LARGEST = 212992, PATIENCE = 2000 };
 static const char *const prefixes[] = {PREFIXES, NULL}, *const names[] = {NAMES, NULL};
 static const char *const alone[] = {ALONE, NULL}, *const alone_with[] = {ALONE_WITH, NULL}, *const videos[] = {VIDEOS, NULL};
+static const char *const own[] = {OWN, NULL};
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
 /* A pidfd of the process that runs the command; -1 until there is one. */
@@ -135,6 +136,8 @@ static int is_alone(char **arguments) {
     size_t length = strlen(word);
     if (!*command && word[0] != '-') command = word;
     if (word[0] == '@' || is_one_of(word, strcspn(word, "="), alone_with)) return 1;
+    for (const char *const *part = own; *part; part++)
+      if (strstr(word, *part)) return 1;
     for (const char *const *video = videos; *video; video++)
       if (length >= strlen(*video) && !strcasecmp(word + length - strlen(*video), *video)) return 1;
   }

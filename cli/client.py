@@ -52,9 +52,10 @@ def _is_alone(arguments: list[str]) -> bool:
         or "_CLPIX_COMPLETE" in os.environ
         or len(arguments) > address.MANY
         or any(
-            word.partition("=")[0] in address.ALONE_WITH
-            or word.startswith("@")
+            word.startswith("@")
+            or word.partition("=")[0] in address.ALONE_WITH
             or word.lower().endswith(address.VIDEOS)
+            or any(own in word for own in address.OWN)
             for word in arguments
         )
     )

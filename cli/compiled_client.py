@@ -52,6 +52,7 @@ def _macros() -> dict[str, str]:
         "ALONE": ",".join(_text(word.encode()) for word in address.ALONE),
         "ALONE_WITH": ",".join(_text(word.encode()) for word in address.ALONE_WITH),
         "VIDEOS": ",".join(_text(word.encode()) for word in address.VIDEOS),
+        "OWN": ",".join(_text(word.encode()) for word in address.OWN),
         "MANY": str(address.MANY),
     }
 

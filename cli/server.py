@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ from clpix.resident import main; main(given)"""
 _STATUS, _STOP = 1, 2
 # Seconds that a server may take to start, and to answer.
 _STARTING, _ANSWERING = 120.0, 2.0
+# Seconds after which a log is removed.
+_OLD = 24 * 3600
 # Seconds of a minute and so on, by the letter behind a number.
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
@@ -105,10 +108,22 @@ def start(ready: int, idle: float, jobs: int | None, export: bool) -> None:
             show(f"{_running(socket)} {socket} (it runs already)")
             return
         os.truncate(log, 0)
+        os.utime(log)
+        _sweep(Path(log).parent)
         jobs = jobs or (os.cpu_count() or 1) + 1
         given = {"path": sys.path, "socket": socket, "jobs": jobs, "ready": ready, "idle": idle}
         pid = _started(given, file.fileno())
     show(f"{pid} {socket}")
+
+
+def _sweep(folder: Path) -> None:
+    """Removes what servers that have ended left there more than a day ago."""
+    for log in folder.glob("*.log"):
+        with suppress(OSError), log.open() as file:
+            if time.time() - log.stat().st_mtime > _OLD:
+                locks.hold(file.fileno())
+                log.with_suffix(".sock").unlink(missing_ok=True)
+                log.unlink()
 
 
 def _exported(ready: int, idle: float, jobs: int | None) -> str:

@@ -1,11 +1,16 @@
 """Commands that a server runs: they give what they give by themselves, whatever happens to either."""
 
+import fcntl
 import os
+import pty
 import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 from collections.abc import Iterator
@@ -87,6 +92,7 @@ def same(server: Server, shell: str, folder: Path, *, served: int = 1) -> tuple[
     ("COLUMNS=50 clpix blur --help", 0),
     ("clpix info in.png < /dev/null > /dev/full", 1),
     ("clpix blur --help | head -1; exit ${PIPESTATUS[0]}", 0),
+    ("clpix info /dev/stdin < in.png", 0),
     ("clpix fft in.png -o out.npz && clpix ifft out.npz -o back.png", 0),
 ])  # fmt: skip
 def test_commands_do_the_same(server, here, line, code) -> None:
@@ -215,6 +221,81 @@ def test_stopping_and_going_on(server, here) -> None:
     until(lambda: state(child) != "T")
     process.communicate(Path("in.png").read_bytes()[8:], timeout=60)
     assert process.returncode == 0 and Path("out.png").exists()
+
+
+def test_a_terminal(server, here) -> None:
+    """Ctrl-Z, fg and Ctrl-C in a shell."""
+    leader, follower = pty.openpty()
+    shell = subprocess.Popen(
+        ["bash", "--norc", "--noprofile", "-i"],
+        env=server.asking(PS1="", HISTFILE=""), stdin=follower, stdout=follower, stderr=follower,
+        start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )  # fmt: skip
+    os.close(follower)
+    text = b""
+
+    def until_it_says(word: bytes) -> None:
+        nonlocal text
+        while word not in text:
+            assert select.select([leader], [], [], 30)[0], text
+            text += os.read(leader, 4096)
+        text = text.partition(word)[2]
+
+    os.mkfifo("pipe")
+    os.write(leader, f"{' '.join(PROGRAM)} blur - --sigma 2 -o out.png < pipe\n".encode())
+    with open("pipe", "wb", buffering=0) as pipe:
+        pipe.write(Path("in.png").read_bytes()[:8])
+        until(lambda: struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0] == 0)
+        (child,) = server.children()
+        os.write(leader, b"\x1a")
+        until_it_says(b"Stopped")
+        until(lambda: state(child) == "T")
+        os.write(leader, b"fg\n")
+        until(lambda: state(child) != "T")
+        os.write(leader, b"\x03")
+        until_it_says(b"interrupted")
+        os.write(leader, b"echo code: $?\n")
+        until_it_says(b"code: 130")
+    os.write(leader, b"exit\n")
+    shell.wait(30)
+    os.close(leader)
+
+
+def test_descriptors_of_the_shell(server, here) -> None:
+    """A command that names one runs without the server, which has not got it."""
+    same(server, "clpix info <(cat in.png)", here, served=0)
+
+
+def test_a_server_that_was_started_in_the_background(here, tmp_path) -> None:
+    """Such a process has signals ignored and blocked, and its children would have."""
+
+    def deaf() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+
+    server = Server(tmp_path / "r")
+    server.start(preexec_fn=deaf)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = server.open("blur", "-", "--sigma", "2", "-o", "out.png")
+        waits_for_input(process)
+        process.send_signal(number)
+        assert ended(process) == (128 + number, INTERRUPTED)
+    server.manage("stop", check=True)
+
+
+def test_old_logs_go(tmp_path) -> None:
+    server = Server(tmp_path / "r")
+    server.start()
+    server.manage("stop", check=True)
+    folder = tmp_path / "r" / "clpix"
+    (log,) = folder.iterdir()
+    for name in ("0.log", "0.sock", "1.log"):
+        (folder / name).touch()
+    os.utime(folder / "0.log", (0, 0))
+    os.utime(log, (0, 0))
+    server.start()
+    assert sorted(path.name for path in folder.iterdir()) == sorted(["1.log", log.name, f"{log.stem}.sock"])
+    server.manage("stop", check=True)
 
 
 def test_a_client_that_is_killed(server, here) -> None:
