@@ -10,9 +10,12 @@ import _signal  # type: ignore[import-not-found]
 import _socket
 import os
 import sys
-from typing import Any, NoReturn
 
 from . import address
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 assert sys.platform == "linux"
 

@@ -23,6 +23,7 @@ from gpuops import files
 from gpuops.files import Picture
 
 from .choices import each
+from .conftest import run_python
 from .servers import PROGRAM, Server, ended, lives, served, until, waits_for_input
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="servers need Linux")
@@ -117,6 +118,29 @@ def test_a_folder_that_is_gone(server, here) -> None:
 
 def test_the_version_needs_no_server(server, here) -> None:
     assert same(server, "clpix --version", here, served=1)[0] == 0
+
+
+def imported(*arguments: str, **environment: str) -> set[str]:
+    """The modules that the program imports which Python itself does not."""
+    found = []
+    for words in (["-c", "import runpy"], ["-m", "clpix", *arguments]):
+        text = run_python("-X", "importtime", *words, env=os.environ | environment).stderr
+        found.append(
+            {line.rpartition("|")[2].strip() for line in text.splitlines() if line.startswith("import time:")}
+        )
+    return found[1] - found[0]
+
+
+def test_a_client_imports_little(server, here, tmp_path) -> None:
+    """Python's own start takes twenty times as long."""
+    asking = {name: value for name, value in server.asking().items() if name not in os.environ}
+    ours = {"clpix", "clpix.entry", "clpix.client", "clpix.address"}
+    assert imported("info", "in.png", **asking) <= ours | {"_socket", "math", "array"}
+    version = imported("--version")
+    assert (
+        version <= {"clpix", "clpix.entry"} or "importlib.metadata" in version
+    )  # where no folder has its name
+    assert not {"click", "numpy"} & version or "importlib.metadata" in version
 
 
 def test_modes(server, here, tmp_path) -> None:

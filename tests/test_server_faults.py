@@ -191,3 +191,26 @@ def test_no_compiler(tmp_path) -> None:
             and (words in done.stderr or named in done.stderr)
         )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_that_is_open_already(here, tmp_path) -> None:  # noqa: F811
+    with served(tmp_path / "r", "--ready", 1) as server:
+        until(lambda: server.status()["ready"] == 1)
+        (waiting,) = server.children()
+        assert server.run(*BLUR, "cold.png", mode="off").returncode == 0
+        process = server.open("blur", "-", "--sigma", "2", "-o", "warm.png")
+        waits_for_input(process)
+        assert waiting in server.children()
+        process.communicate(Path("in.png").read_bytes()[8:], timeout=60)
+        assert process.returncode == 0 and not lives(waiting)
+        assert Path("warm.png").read_bytes() == Path("cold.png").read_bytes()
+        until(lambda: server.status()["ready"] == 1)
+        for line in (
+            ["compare", "cold.png", "warm.png"],
+            [*BLUR, "other.png", "--device", "cpu"],
+            [*BLUR, "x.png"],
+        ):
+            assert server.run(*line).returncode == 0
+        assert Path("x.png").read_bytes() == Path("other.png").read_bytes() == Path("cold.png").read_bytes()
+        missing = server.run(*BLUR, "none.png", "--device", "no such one")
+        assert missing.returncode == 3 and missing.stderr.count("\n") == 1
