@@ -207,10 +207,10 @@ def test_a_device_that_is_open_already(here, tmp_path) -> None:  # noqa: F811
         until(lambda: server.status()["ready"] == 1)
         for line in (
             ["compare", "cold.png", "warm.png"],
-            [*BLUR, "other.png", "--device", "cpu"],
+            [*BLUR, "chosen.png", "--device", "cpu"],
             [*BLUR, "x.png"],
         ):
             assert server.run(*line).returncode == 0
-        assert Path("x.png").read_bytes() == Path("other.png").read_bytes() == Path("cold.png").read_bytes()
+        assert Path("x.png").read_bytes() == Path("chosen.png").read_bytes() == Path("cold.png").read_bytes()
         missing = server.run(*BLUR, "none.png", "--device", "no such one")
         assert missing.returncode == 3 and missing.stderr.count("\n") == 1
