@@ -25,7 +25,7 @@
 
 extern char **environ;
 
-enum { VERSION = 1, LARGEST = 212992, PATIENCE = 2000 };
+enum { VERSION = 1, LARGEST = 212992, PATIENCE = 2000, MORE_PATIENCE = 30000 };
 static const char *const prefixes[] = {PREFIXES, NULL}, *const names[] = {NAMES, NULL};
 static const char *const alone[] = {ALONE, NULL}, *const alone_with[] = {ALONE_WITH, NULL}, *const videos[] = {VIDEOS, NULL};
 static const char *const own[] = {OWN, NULL};
@@ -286,7 +286,8 @@ int main(int count, char **arguments) {
   int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   struct ucred peer;
   socklen_t size = sizeof peer;
-  struct timeval patience = {PATIENCE / 1000, 0};
+  int wait = strcmp(mode, "auto") ? MORE_PATIENCE : PATIENCE;
+  struct timeval patience = {wait / 1000, 0};
   setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   if (connect(connection, (struct sockaddr *)&address, sizeof address)) give_up(arguments, mode, "no server runs");
   if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.uid != geteuid())
@@ -295,7 +296,7 @@ int main(int count, char **arguments) {
   unsigned char answer[512];
   struct pollfd waiting = {connection, POLLIN, 0};
   int ready;
-  while ((ready = poll(&waiting, 1, PATIENCE)) < 0 && errno == EINTR) continue;
+  while ((ready = poll(&waiting, 1, wait)) < 0 && errno == EINTR) continue;
   ssize_t got = ready > 0 ? recv(connection, answer, sizeof answer - 1, 0) : -1;
   if (got != 5 || answer[0] != 1) {
     char text[560];

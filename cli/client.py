@@ -22,8 +22,8 @@ assert sys.platform == "linux"
 # As in gpuops.process.requests, which takes too long to import.
 _MAGIC, _VERSION = b"CLPX", 1
 _NO, _GO, _YES = 0, b"G", 5  # 5: bytes of the answer
-# Seconds to wait until a command begins: until then it may still run without the server.
-_PATIENCE = 2.0
+# Seconds to wait until a command begins: until then it may still run without the server, and where it must not, longer.
+_PATIENCE, _MORE_PATIENCE = 2.0, 30.0
 # Signals that go on to the process that runs the command; those that a process may be told to ignore, too.
 _FORWARDED = (
     _signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT, _signal.SIGUSR1, _signal.SIGUSR2,
@@ -42,7 +42,8 @@ def ask(mode: str, environment: dict[bytes, bytes]) -> None:
     arguments = sys.argv[1:]
     if _is_alone(arguments):
         return
-    why = _doubt(arguments) or _asked(arguments, environment)
+    patience = _PATIENCE if mode == "auto" else _MORE_PATIENCE
+    why = _doubt(arguments) or _asked(arguments, environment, patience)
     if mode == "require":
         _end(f"{why} (CLPIX_SERVER=require)", _failure(arguments))
 
@@ -80,7 +81,7 @@ def _doubt(arguments: list[str]) -> str | None:
     return None
 
 
-def _asked(arguments: list[str], environment: dict[bytes, bytes]) -> str:
+def _asked(arguments: list[str], environment: dict[bytes, bytes], patience: float) -> str:
     """Has the server run the command, and ends; returns why it does not."""
     closed = sum((not _is_open(number)) << number for number in range(3))
     path = address.socket_path(environment)
@@ -89,7 +90,7 @@ def _asked(arguments: list[str], environment: dict[bytes, bytes]) -> str:
     child = _Child()
     ignored = child.listen()
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET | _socket.SOCK_CLOEXEC)
-    connection.settimeout(_PATIENCE)
+    connection.settimeout(patience)
     try:
         connection.connect(path)
         if _peer(connection) != os.geteuid():

@@ -521,7 +521,9 @@ def test_waiting_clients_run_cold(here, tmp_path) -> None:
         begun = time.monotonic()
         assert server.run(*BLUR, "cold.png", mode="auto").returncode == 0
         assert time.monotonic() - begun > 1.9
-        refused = server.run(*BLUR, "none.png")
-        assert refused.returncode == 1 and "no server can be asked" in refused.stderr
-        assert server.status()["waiting"] == 0 and not Path("none.png").exists()
+        assert server.status()["waiting"] == 0
+        waiting = server.open(*BLUR, "warm.png")
+        until(lambda: server.status()["waiting"] == 1)
         process.communicate(timeout=60)
+        assert waiting.wait(60) == 0 and Path("warm.png").read_bytes() == Path("cold.png").read_bytes()
+        waiting.communicate()

@@ -28,7 +28,7 @@ from .service import Child, Client, Service, log
 assert sys.platform == "linux"
 
 # Seconds that a client may take to send its request.
-_PATIENCE = 2.0
+_PATIENCE = 10.0
 # Clients at once, at most: each has up to six descriptors.
 _MOST = 100
 # Seconds without a command after which children that have opened a device end, and free the device's memory.
