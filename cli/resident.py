@@ -104,7 +104,7 @@ def _watched(environment: dict[bytes, bytes]) -> int | None:
 def _import() -> None:
     """Imports what commands may need, and maps the drivers. There is one thread afterwards, or a DeviceError."""
     import clkernels
-    from gpuops.device import cache, drivers, probe
+    from gpuops.device import cache, choice, drivers, probe
     from gpuops.files import formats, oiio, threads
     from gpuops.process import ahead
 
@@ -127,8 +127,11 @@ def _import() -> None:
     probe.program()
     oiio.library()
     drivers.prepare(say=False)
+    ahead.single = True  # as is each child
+    recalled = choice.recalled(choice.words(None))
     for driver in drivers.prepared():
-        ahead.load(driver.library)
+        if recalled is None or driver.name == recalled.icd:
+            ahead.load(driver.library)
     if (count := len(os.listdir("/proc/self/task"))) != 1:
         raise DeviceError(
             f"a library that has been loaded has started threads ({count - 1}): no server can run"
@@ -168,14 +171,14 @@ def _listener(path: str) -> socket.socket:
 # In children -------------------------------------------------------------------------------------------------
 
 
-def _run(arguments: list[str]) -> NoReturn:
+def _run() -> NoReturn:
     from gpuops.files import threads
 
     from . import exits
     from .main import run
 
     threads.allow(os.cpu_count() or 1)
-    exits.leave_child(run(arguments))
+    exits.leave_child(run())
 
 
 def _orphaned() -> NoReturn:

@@ -140,9 +140,10 @@ def is_pocl() -> bool:
 def in_blocks(patch: pytest.MonkeyPatch, nbytes: int = 1 << 12, per_halo: float | None = None) -> None:
     """Has every picture go by rows, in blocks of so many bytes, or of so much of what a pixel depends on."""
     patch.setattr("gpuops.batch.memory.is_too_large", lambda *_: True)
-    patch.setattr("gpuops.rows.schedule._ENOUGH", nbytes)
+    patch.setattr("gpuops.rows.blocks.ENOUGH", nbytes)
+    patch.setattr("gpuops.rows.blocks.MOST", nbytes)
     if per_halo is not None:
-        patch.setattr("gpuops.rows.schedule._PER_HALO", per_halo)
+        patch.setattr("gpuops.rows.blocks._PER_HALO", per_halo)
 
 
 @pytest.hookimpl(tryfirst=True)

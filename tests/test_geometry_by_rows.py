@@ -23,8 +23,9 @@ from gpuops.ops.resize import ResizeParams
 from gpuops.ops.sharpen import SharpenParams
 from gpuops.params.region import Region
 from gpuops.plan import plan
+from gpuops.rows.blocks import block_bytes, row_bytes
 from gpuops.rows.flow import flow
-from gpuops.rows.schedule import RowSchedule, block_bytes, row_bytes
+from gpuops.rows.schedule import RowSchedule
 from gpuops.rows.window import Edges
 
 from . import tolerance

@@ -1,6 +1,7 @@
 """Help: pages that fit a screen, groups in which every option is found, and examples that run as they stand."""
 
 import glob
+import io
 import os
 import shlex
 import shutil
@@ -210,6 +211,7 @@ def there(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clpix: Pr
     shutil.copytree(made, folder)
     monkeypatch.chdir(folder)
     monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     return folder
 
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 # Lines of a file of the product, at most.
 LONGEST = 400
 # Modules beside gpuops' rooms, at most.
-FLAT = 15
+FLAT = 16
 # Modules of the program, but those that run its main function.
 COMMANDS = {path.stem for path in (ROOT / "cli").glob("[a-z]*.py")} - {"entry", "resident"}
 # How operations are computed.

@@ -26,7 +26,8 @@ import os, signal, socket, sys, time
 from gpuops.process import service, zygote
 path, jobs, ready = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 opened = []
-def run(arguments):
+def run():
+    arguments = sys.argv[1:]
     if arguments[0] == "wait":
         signal.signal(signal.SIGHUP, lambda *_: os._exit(7))
         print("waits", flush=True)

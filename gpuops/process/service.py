@@ -20,7 +20,7 @@ class Service:
     Parameters
     ----------
     run : callable
-        Runs a command with its arguments, and ends the process with its exit code.
+        Runs the command of ``sys.argv``, and ends the process with its exit code.
     orphaned : callable
         Ends a process whose server has died, without half-written files.
     refusal : callable
@@ -41,7 +41,7 @@ class Service:
         A pidfd of a process with which the server ends.
     """
 
-    run: Callable[[list[str]], NoReturn]
+    run: Callable[[], NoReturn]
     orphaned: Callable[[], NoReturn]
     refusal: Callable[[Request], str | None]
     computes: Callable[[list[bytes]], bool]

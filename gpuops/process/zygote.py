@@ -292,7 +292,7 @@ class Zygote:
         *standard, folder = descriptors
         request = requests.decode(data)
         surroundings.adopt(request, standard, folder, self._service.added)
-        self._service.run(sys.argv[1:])
+        self._service.run()
 
     def _ended(self, child: Child) -> None:
         """A child has ended: its client gets to know how."""

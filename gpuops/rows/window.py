@@ -53,6 +53,7 @@ def windows(
     for block in blocks:
         held.append(block)
         ready = _ready(needs, made, last, _end(block), align)
+        del block  # whose memory is free once it is joined with others
         if ready > made:
             rows, held = _joined(held), []
             assert rows.part is not None and rows.part.first <= needs(made, made + 1)[0]
@@ -60,10 +61,11 @@ def windows(
             made = ready
             if made < last and (kept := _from(rows, needs(made, made + 1)[0])) is not None:
                 held.append(kept)
+            shared, given = held and held[0] is rows, [rows] * len(pieces)
+            del rows  # whose memory belongs to the caller, after the last piece
             for first, end in pieces:
-                rows.owned = end == ready and not (held and held[0] is rows)
-                yield rows, first, end
-            del rows  # whose memory is free while the next are joined
+                given[0].owned = end == ready and not shared
+                yield given.pop(), first, end
             if made == last:
                 return
         else:
