@@ -610,6 +610,22 @@ def test_a_full_disk_removes_nothing(tmp_path, monkeypatch) -> None:
     assert len(list((tmp_path / "refs").iterdir())) == 2  # no draft is left
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "of", ["../..", "x/../../../away", "/tmp", "", "a\0", "Linux", "linux/sub:2", "..:2"]
+)
+def test_a_report_of_others_names_no_place_elsewhere(here, kind, of) -> None:
+    there = opened(made(kind, here))
+    there.accept({"a.png": str(save(here / "one.png", 1))})
+    path = save(here / "out" / "a.png", 2)
+    reference = PairedPicture("refs/a.png", "a.png", sha256(here / "one.png"), of)
+    run = Run([Outcome("a.png", "failed", PairedPicture(str(path), "a.png", sha256(path)), reference)])
+    before = {path: path.is_file() and path.read_bytes() for path in here.rglob("*")}
+    with pytest.raises(FileError, match="is no name of a device or platform"):
+        acceptance.accept(run, acceptance.choose(run), opened(str(there.path)))
+    assert {path: path.is_file() and path.read_bytes() for path in here.rglob("*")} == before
+
+
 def test_choice_of_changes() -> None:
     """What accepting makes of each verdict."""
     result = PairedPicture("out/x.png", "x.png", "a" * 64)

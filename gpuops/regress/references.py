@@ -113,7 +113,8 @@ class References:
 
     def _check_links(self, changes: Mapping[str, Change]) -> None:
         """Raises FileError if a picture would be written outside."""
-        root, inside = self.path.resolve(), set()
+        root = self.path.resolve()
+        inside: set[Path] = set()
         for name, change in changes.items():
             places = self._held.get(change.old, {}) if change.old else [change.place]
             for file in (self._file(name, place) for place in places or [BASE]):
