@@ -351,15 +351,17 @@ def test_a_folder_of_further_references_that_leads_out(tmp_path) -> None:
 # -- renamed and removed ones
 
 
+@pytest.mark.parametrize("value", [100, 20])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_renamed_picture_keeps_all_its_references(clpix, here, kind) -> None:
+def test_a_renamed_picture_keeps_all_its_references(clpix, here, kind, value) -> None:
+    """Whichever of them the result has the bytes of."""
     refs = several(clpix, here, kind)
     save(here / "out" / "a.png", 150)
     there = opened(refs)
     there.change({"a.png": references.Change(str(here / "out" / "a.png"), "amiga")})
     variance = save(here / "variance.exr.png")
     there.accept({"a.png.variance.exr": str(variance)})
-    save(here / "out" / "a.png", 100)
+    save(here / "out" / "a.png", value)
     (here / "out" / "a.png").rename(here / "out" / "new.png")
     run = clpix("regress", "out", refs)
     assert run.code == 2 and "renamed  new.png: it has the bytes of the reference a.png" in run.out
@@ -370,11 +372,21 @@ def test_a_renamed_picture_keeps_all_its_references(clpix, here, kind) -> None:
     there = opened(refs)
     assert there.names() == ["b.png", "new.png"] and len(there.valid("new.png", ())) == 3
     assert there.valid("new.png", ("amiga",))[0][1] == "amiga" and there.variance_of("new.png", "base")
-    if kind == "folder":
-        left = {path.relative_to(here / "refs").as_posix() for path in (here / "refs").rglob("*")}
-        assert not [
-            name for name in left if "a.png" in name.split("/")[0].split(".also")[0] and "a.png" in name
-        ]
+    left = {path.relative_to(here).as_posix() for path in (here / "refs").rglob("*")}
+    assert not [name for name in left if "/a.png" in name]
+
+
+def test_two_new_pictures_of_one_that_is_missing(clpix, here) -> None:
+    """One of them is the renamed one; the other is new."""
+    several(clpix, here)
+    save(here / "out" / "c.png", 60)
+    (here / "out" / "a.png").rename(here / "out" / "d.png")
+    assert clpix("regress", "out", "refs", "--json", "r.json").code == 2
+    assert {name: case["status"] for name, case in run_of(here).items()} == {
+        "b.png": "equal", "c.png": "renamed", "d.png": "new",
+    }  # fmt: skip
+    assert clpix("regress", "accept").out.splitlines()[:2] == ["renamed a.png to c.png", "accepted d.png"]
+    assert clpix("regress", "out", "refs").code == 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -596,6 +608,22 @@ def test_a_full_disk_removes_nothing(tmp_path, monkeypatch) -> None:
         )
     assert opened(str(tmp_path / "refs")).names() == ["a.png", "b.png"]
     assert len(list((tmp_path / "refs").iterdir())) == 2  # no draft is left
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "of", ["../..", "x/../../../away", "/tmp", "", "a\0", "Linux", "linux/sub:2", "..:2"]
+)
+def test_a_report_of_others_names_no_place_elsewhere(here, kind, of) -> None:
+    there = opened(made(kind, here))
+    there.accept({"a.png": str(save(here / "one.png", 1))})
+    path = save(here / "out" / "a.png", 2)
+    reference = PairedPicture("refs/a.png", "a.png", sha256(here / "one.png"), of)
+    run = Run([Outcome("a.png", "failed", PairedPicture(str(path), "a.png", sha256(path)), reference)])
+    before = {path: path.is_file() and path.read_bytes() for path in here.rglob("*")}
+    with pytest.raises(FileError, match="is no name of a device or platform"):
+        acceptance.accept(run, acceptance.choose(run), opened(str(there.path)))
+    assert {path: path.is_file() and path.read_bytes() for path in here.rglob("*")} == before
 
 
 def test_choice_of_changes() -> None:

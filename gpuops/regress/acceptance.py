@@ -18,7 +18,7 @@ from .. import files, notes
 from ..errors import FileError, ParameterError
 from .manifest import matching
 from .outcome import Outcome, PairedPicture, Run, line
-from .references import BASE, Change, References, fault_of_name, sha256_of
+from .references import BASE, Change, References, fault_of_name, sha256_of, slug
 
 # The verdicts that accepting makes good.
 _OPEN = ("failed", "size", "warned", "new", "renamed")
@@ -92,6 +92,10 @@ def check(run: Run, chosen: Mapping[str, Change], references: References) -> Non
         for one in filter(None, (name, change.old)):
             if fault := fault_of_name(one):
                 raise FileError(f"the report's {fault}; nothing is accepted")
+        if not change.place or change.place != slug(change.place):
+            raise FileError(
+                f"the report's {change.place!r} is no name of a device or platform; nothing is accepted"
+            )
         if result is not None:
             _check_result(result)
         if before is not None and (result is None or change.old):

@@ -71,18 +71,18 @@ def outcomes(
         for outcome in (*judged, *lost):
             seconds = outcome.seconds + made.seconds / len(case.outputs)
             yield replace(outcome, tags=case.tags, command=command, output=output, seconds=seconds)
-    for name, picture in spare.items():
+    for name, (picture, *_) in spare.items():
         yield Outcome(name, "skipped", None, picture, message="no case makes this picture")
 
 
-def _spare(suite: Suite, references: References, places: Sequence[str]) -> dict[str, PairedPicture]:
+def _spare(suite: Suite, references: References, places: Sequence[str]) -> dict[str, list[PairedPicture]]:
     """Returns the references of pictures that no case of the suite makes, by name."""
     made = {output for case in suite.cases for output in case.outputs}
     spare = {}
     for name in (name for name in references.names() if name not in made):
         for place in (*places, BASE):
             if digests := references.digests(name, place):
-                spare[name] = PairedPicture("", name, digests[0], place)
+                spare[name] = [PairedPicture("", name, digest, place) for digest in digests]
                 break
     return spare
 

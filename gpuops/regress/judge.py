@@ -58,12 +58,13 @@ def pairs(
     references: References,
     places: Sequence[str],
     wanted: Collection[str] | None = None,
-    spare: dict[str, PairedPicture] | None = None,
+    spare: dict[str, list[PairedPicture]] | None = None,
 ) -> Iterator[FilePair | Outcome]:
     """Gives the pairs of a folder's pictures, and the verdict on those that have no other half, in the order of names.
 
     ``places``: see :meth:`References.valid`. ``wanted``: the only names that count. A new picture that has the bytes of
-    a missing one's reference is that one, renamed; ``spare`` are further missing ones, of which those are taken away.
+    a reference of a missing one is that one, renamed; ``spare`` are further missing ones, by name, from which those are
+    taken away.
     """
     spare = {} if spare is None else spare
     there = (
@@ -84,24 +85,29 @@ def pairs(
         path = str(Path(results) / name)
         return PairedPicture(path, name, sha256_of(path))
 
-    def reference(name: str) -> PairedPicture | None:
-        path, of = next(iter(valid.get(name, ())), ("", ""))
-        return PairedPicture(path, name, sha256_of(path), of) if path else None
+    def of_name(name: str) -> list[PairedPicture]:
+        return [PairedPicture(path, name, sha256_of(path), of) for path, of in valid.get(name, ())]
 
-    new = sorted(there - known)
-    lost = {of.sha256: of for of in spare.values()}
-    lost |= {of.sha256: of for of in map(reference, sorted(known - there) if new else ()) if of}
-    renamed = {name: before for name in new if (before := lost.pop(result(name).sha256, None)) is not None}
-    for name in sorted((there | known).difference(before.name for before in renamed.values())):
+    missing = {name: of_name(name) for name in sorted(known - there)}
+    lost = {of.sha256: of for several in (*spare.values(), *missing.values()) for of in several}
+    renamed: dict[str, PairedPicture] = {}
+    gone: set[str] = set()
+    for name in sorted(there - known) if lost else ():
+        before = lost.get(result(name).sha256)
+        if before is not None and before.name not in gone:
+            renamed[name] = before
+            gone.add(before.name)
+    for name in sorted((there | known) - gone):
         if name in unread:
             yield Outcome(name, "error", message=unread[name])
-        elif before := renamed.get(name):
+        elif name in renamed:
+            before = renamed[name]
             spare.pop(before.name, None)
             said = f"it has the bytes of the reference {before.name}, of which there is no result"
             yield Outcome(name, "renamed", result(name), before, message=said)
         elif name not in there:
             said = "there is a reference and no result"
-            yield Outcome(name, "missing", None, reference(name), message=said)
+            yield Outcome(name, "missing", None, next(iter(missing[name]), None), message=said)
         else:
             yield _pair_with(valid.get(name, []), name, str(Path(results) / name), references)
 

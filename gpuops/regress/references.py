@@ -113,19 +113,22 @@ class References:
 
     def _check_links(self, changes: Mapping[str, Change]) -> None:
         """Raises FileError if a picture would be written outside."""
+        root = self.path.resolve()
+        inside: set[Path] = set()
         for name, change in changes.items():
             places = self._held.get(change.old, {}) if change.old else [change.place]
             for file in (self._file(name, place) for place in places or [BASE]):
-                for folder in (file.parent, _further(file)):
-                    if not folder.resolve().is_relative_to(self.path.resolve()):
+                for folder in {file.parent, _further(file)} - inside:
+                    if not folder.resolve().is_relative_to(root):
                         raise FileError(f"{file}: a link leads out of {self.path}; nothing is written there")
+                inside.add(file.parent)
 
     def _end(self, removed: Iterable[str]) -> None:
         """Ends a change that has removed pictures: what took their place is there already."""
         kept = {held for places in self._held.values() for several in places.values() for held in several}
         for path in set(removed) - kept:
             os.unlink(path)
-            if path.count(ALSO):
+            if further_of(Path(path).as_posix()):
                 with suppress(OSError):  # others are in it
                     os.rmdir(os.path.dirname(path))
 
