@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from gpuops.errors import ParameterError
 from gpuops.figures import FIGURES, LIMITS
 from gpuops.params.comparing import Comparing, MeasuredPair, Rectangle
 from gpuops.params.thresholds import Thresholds
+from gpuops.records import dataclass
 
 from . import options
 from .options import click_option, gathered

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import click
 from gpuops.ops.denoise import DenoiseParams
 from gpuops.params.dwt import DwtParams, KeepParams, default_mode, shrink_option
 from gpuops.params.files import STREAM
+from gpuops.records import dataclass
 
 from . import derived, options
 from .shared import STORAGE, Shared, flag, option

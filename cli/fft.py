@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import click
 from gpuops.ops.filter import FilterParams
 from gpuops.params import fft as choices
 from gpuops.params.files import FileOperand
+from gpuops.records import dataclass
 
 from . import derived, options
 from .shared import STORAGE, Shared, file_option, flag, option

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpuops.operation import Given
 from gpuops.ops.bloom import BloomParams
 from gpuops.params.contact_sheet import GlowSheetParams, numbers_option
 from gpuops.params.operators import DEFAULT_OPERATOR
+from gpuops.records import dataclass
 
 from .looks import TILES, check_sheet
 from .options import collected, refuse

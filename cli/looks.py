@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +14,7 @@ from gpuops.params.contact_sheet import TILE_WIDTH, ContactSheetParams, stops_op
 from gpuops.params.files import STREAM
 from gpuops.params.lut import LutParams
 from gpuops.params.operators import LOCAL, OPERATOR_OR_LUT, OPERATORS, WHITE
+from gpuops.records import dataclass
 
 from .options import collected, refuse
 from .outputs import outputs_of

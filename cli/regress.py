@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuops.errors import FileError, ParameterError, visible
+from gpuops.records import dataclass
 
 from . import commands, options, suites
 from .audit import audit

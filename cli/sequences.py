@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from gpuops.operation import Params
 from gpuops.params.colours import AUTO, INPUT
 from gpuops.params.files import STREAM
 from gpuops.profile import Report
+from gpuops.records import dataclass
 
 from .messages import complain, failure, progress_of, say
 from .options import refuse

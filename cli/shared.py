@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +14,7 @@ from gpuops.errors import check_name
 from gpuops.params.colours import AUTO, INPUTS, NAMES, WORKING
 from gpuops.params.dither import NOISES, SEEDS, Dither
 from gpuops.params.storage import QUALITIES, SUBSAMPLINGS, Storage
+from gpuops.records import dataclass
 
 from .messages import near
 

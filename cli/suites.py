@@ -7,13 +7,13 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from gpuops.errors import FileError, ParameterError, byte_count, masked, visible
+from gpuops.records import dataclass
 
 from . import compare
 from .outputs import check_apart, levels_of, make_folder

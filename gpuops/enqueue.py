@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyopencl as cl
 
 from .image import Image
+from .records import dataclass
 
 if TYPE_CHECKING:
     from .gpu import Gpu

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial, reduce
 from importlib import import_module
 from operator import add
 from typing import TYPE_CHECKING, Any
+
+from .records import dataclass
 
 if TYPE_CHECKING:
     from .metrics.band import Band

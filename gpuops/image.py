@@ -6,7 +6,7 @@ ones stay as they are. Conversion happens on the device: the host moves bytes in
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from .errors import ParameterError
 from .pixels.colour import LINEAR, SRGB
+from .records import dataclass
 from .space import LIGHT, Space
 
 if TYPE_CHECKING:

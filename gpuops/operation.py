@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,6 +32,7 @@ from .params.notations import (
     Written,
 )
 from .passes import Measure, Pass, Reach, Slabbed, Spectral, Turn
+from .records import dataclass
 
 if TYPE_CHECKING:
     from .gpu import Gpu

@@ -12,9 +12,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .records import dataclass
 
 if TYPE_CHECKING:
     import pyopencl as cl

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -24,6 +24,7 @@ import clkernels
 from .device import cache, pocl
 from .errors import DeviceError, FileError
 from .process import standard_error
+from .records import dataclass
 
 if TYPE_CHECKING:
     from .gpu import Gpu

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Hashable
-from dataclasses import dataclass
 from threading import RLock
 from typing import Any, TypeVar
+
+from .records import dataclass
 
 T = TypeVar("T")
 

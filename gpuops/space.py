@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from .pixels.colour import LINEAR, Colour
+from .records import dataclass
 
 if TYPE_CHECKING:
     from .image import Image

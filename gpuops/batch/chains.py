@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from ..notes import Finding
 from ..operation import Params, operation_of
 from ..plan import Plan, Step
 from ..process import memory as host_memory
+from ..records import dataclass
 from ..rows import flow
 from ..rows.blocks import Shape, rows_at_once
 from ..rows.flow import Seen

@@ -12,7 +12,7 @@ from asyncio import CancelledError
 from asyncio import TimeoutError as TimedOut  # in Python 3.10 it is not the builtin one
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -23,6 +23,7 @@ import cloudpickle
 from ..errors import ClusterError, GpuopsError
 from ..files import locations
 from ..notes import note
+from ..records import dataclass
 from . import tasks
 from .connection import Cluster
 from .dispatch import Attempt, Dispatch

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Any, ClassVar
@@ -21,6 +21,7 @@ from ..files import RowsOfArray
 from ..files.strips import Strips
 from ..params.dwt import IN_PLACE, DwtParams, KeepParams, ShrinkParams
 from ..pixels.coding import Encoding, Losses
+from ..records import dataclass
 from ..rows.budget import BLOCKS, codecs, with_spools
 from ..rows.spool import new_spool
 from ..rows.threads import rows_ahead

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ..device import DeviceInfo
@@ -16,6 +16,7 @@ from ..device.probe import death
 from ..errors import GpuopsError
 from ..files import drafts, locations, threads
 from ..notes import note
+from ..records import dataclass
 from ..rows.budget import usual_memory
 from .dispatch import Attempt, Dispatch
 from .job import Job

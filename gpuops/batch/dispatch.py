@@ -6,12 +6,13 @@ import os
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..errors import DeviceError, ParameterError
 from ..files import locations
 from ..process.memory import of_machine
+from ..records import dataclass
 from .job import Job
 from .pipeline import Done
 

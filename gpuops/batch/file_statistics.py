@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import add
 
@@ -17,6 +17,7 @@ from ..metrics.statistics import Statistics, all_statistics, channel_statistics
 from ..pixels.coding import Decoding
 from ..pixels.colour import SRGB
 from ..pixels.light import readable
+from ..records import dataclass
 from ..rows.budget import BLOCKS, Budget, codecs
 from ..rows.threads import rows_ahead
 from ..tiles.memory import MOST_PIXELS, no_room

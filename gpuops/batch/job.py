@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -21,6 +21,7 @@ from ..params.colours import AUTO, DATA, WORKING
 from ..params.dither import Dither
 from ..params.files import STREAM
 from ..params.storage import USUAL
+from ..records import dataclass
 from .options import Options
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import json
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import FileError, masked
 from ..files import locations
 from ..process import locks
+from ..records import dataclass
 from .job import Job
 from .pipeline import Done
 

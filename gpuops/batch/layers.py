@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..image import Image, Part
 from ..operation import Params
 from ..pixels.turns import interpolated
 from ..plan import Step, run
+from ..records import dataclass
 from ..rows.blocks import block_bytes
 from ..rows.flow import flow
 from ..rows.schedule import RowSchedule

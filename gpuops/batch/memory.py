@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 from .. import files
 from ..errors import DeviceMemoryError, FileError, byte_count
 from ..files import Picture
+from ..records import dataclass
 from ..rows.blocks import Shape, block_bytes, row_bytes
 from ..rows.budget import BESIDE, BLOCKS, PANELS, Budget, codecs, with_beside, with_spools, written_whole
 from ..rows.schedule import RowSchedule

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import files
@@ -11,6 +10,7 @@ from ..params.colours import AUTO, WORKING
 from ..params.dither import Dither
 from ..params.files import STREAM
 from ..params.storage import USUAL, Storage
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..params.kinds import Params

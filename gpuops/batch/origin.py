@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..pixels.colour import LINEAR, SRGB, Colour, unusual
 from ..pixels.curves import LINEAR_CURVE
 from ..pixels.primaries import ColourError
 from ..pixels.spaces import check, has_formula, is_hdr, named
+from ..records import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from ..pixels.coding import Encoding, Losses, losses, pack, with_losses
 from ..pixels.colour import LINEAR, SRGB, Colour
 from ..pixels.conversion import converted
 from ..pixels.spaces import is_hdr
+from ..records import dataclass
 from ..space import Space, Stored, Target
 from .access import Access
 from .options import Options

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from .. import notes
@@ -15,6 +15,7 @@ from ..errors import GpuopsError
 from ..files import threads
 from ..files.formats.png import DeferredUnfilter, Undo
 from ..process import signals
+from ..records import dataclass
 from ..rows.budget import usual_memory
 from .access import Threaded
 from .job import Job, run_job

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from ..params.contact_sheet import ContactSheetParams, GlowSheetParams
 from ..params.kinds import Params
 from ..params.lut import LutParams
 from ..params.operators import LOCAL
+from ..records import dataclass
 from .memory import device_bytes, needing, shape_of
 
 if TYPE_CHECKING:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import FileError, ParameterError
 from ..params.fft import FftParams, SpectrumParams
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from .. import files

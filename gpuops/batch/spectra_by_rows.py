@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from ..fourier.axes import Parts, Shape, Size
 from ..image import COMPLEX_HALF, Image, Part
 from ..params.fft import SpectrumParams
 from ..pixels.coding import losses, pack, unpack
+from ..records import dataclass
 from ..rows.budget import PANELS, SHARE, codecs, with_spools
 from ..rows.spool import Spool, new_spool
 from ..rows.threads import Writing, in_panels, read_ahead, rows_ahead

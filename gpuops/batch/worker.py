@@ -12,7 +12,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, partial
 from multiprocessing import connection, resource_tracker
 from multiprocessing.connection import Connection
@@ -24,6 +23,7 @@ from ..device import loading
 from ..errors import GpuopsError
 from ..files import drafts, threads
 from ..process import ahead, memory, signals, standard_error
+from ..records import dataclass
 from .job import Job
 from .pipeline import Done, run_jobs
 

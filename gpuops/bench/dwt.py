@@ -9,7 +9,6 @@ bench_dwt_tables prints them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from statistics import median
@@ -23,6 +22,7 @@ from ..gpu import Gpu
 from ..image import Image
 from ..metrics.counts import counts
 from ..params.dwt import WAVELETS, DwtParams, wavelet_name
+from ..records import dataclass
 from ..tiles.ends import HostImage
 from ..tiles.memory import least
 from ..wavelets import blocks, in_place, laan, multilevel, strips, transform

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..gpu import Gpu
 from ..image import COMPLEX_HALF, Image
 from ..params.fft import FftParams, SpectrumParams
 from ..pixels.coding import Decoding, Encoding, pack, unpack
+from ..records import dataclass
 
 # The form of data with a plane of complex numbers for each channel.
 PLANES = "planes"

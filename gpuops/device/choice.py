@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from gpuops.device import cache, drivers, probe
 from gpuops.device.drivers import Driver
 from gpuops.process import ahead
+from gpuops.records import dataclass
 
 if TYPE_CHECKING:
     from gpuops.device.selection import Candidate

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from .. import notes
 from ..errors import FileError
 from ..params.storage import USUAL, Storage
+from ..records import dataclass
 from . import pillow
 from .formats import format_of
 from .output import atomic

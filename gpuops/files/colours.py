@@ -8,7 +8,6 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..notes import note
 from ..pixels.colour import LINEAR, SRGB, Colour, of_primaries, tidied, unusual
 from ..pixels.curves import ADOBE_CURVE, LINEAR_CURVE, SRGB_CURVE, Hlg, Parametric, Pq
 from ..pixels.primaries import NAMED, REC709, ColourError, Primaries
+from ..records import dataclass
 from . import cicp
 from . import icc as icc_profiles
 from .containers import LONGEST

@@ -17,7 +17,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import inf, prod
 from pathlib import PurePath
 from typing import Any, BinaryIO
@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import FileError, ParameterError
+from ..records import dataclass
 from .arrays import NoPictureError, check_arrays, is_several, read_arrays
 from .formats import HEAD, Format, by_extension, every, sniff
 from .formats.record import NumberFiles

@@ -13,8 +13,9 @@ import re
 import struct
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, Union
+
+from ..records import dataclass
 
 #: How files begin.
 MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")

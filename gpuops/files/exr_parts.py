@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import FileError
 from ..params.moves import Frame
+from ..records import dataclass
 from . import oiio
 from .layers import ExrPart, Rest
 from .picture import Picture, Pixels, unread

@@ -7,7 +7,7 @@ Sources: ISO 21496-1; Ultra HDR Image Format 1.1 (Android); CIPA DC-007 (the ind
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..params.moves import Move
+from ..records import dataclass
 from . import gain_numbers, gain_samples, jpeg_segments
 
 #: How a segment with a map's numbers begins, and one that announces the map in the picture's file.

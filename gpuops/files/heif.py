@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from io import BytesIO
 from typing import Any, BinaryIO
 
@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import FileError
 from ..notes import note
 from ..pixels.spaces import is_hdr
+from ..records import dataclass
 from . import colours, containers, hdr_light
 from .picture import Picture, Pixels
 

@@ -11,11 +11,12 @@ import re
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from ..records import dataclass
 from .containers import EXIF, LONGEST
 from .exif import Entry, MalformedError, Structure
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from numpy.typing import NDArray
 
 from ..params.moves import Frame
+from ..records import dataclass
 
 #: Rows of a block that every part has room for: those that EXR compresses together, mostly.
 TOGETHER = 16

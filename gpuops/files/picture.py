@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from ..notes import note
 from ..params.moves import Frame, Move, Shrunk
 from ..pixels.colour import DATA, LINEAR, SRGB, Colour, of_primaries, tidied, unusual
 from ..pixels.primaries import Primaries
+from ..records import dataclass
 from . import icc
 from .hdr_light import HdrLight
 from .layers import Rest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import FileError
 from ..notes import note
 from ..pixels.colour import SRGB
+from ..records import dataclass
 from . import colours, containers, oiio, pillow, samples
 from .formats.record import LayerId
 from .picture import Inks, Picture, Pixels, unread, upright

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from .. import notes
 from ..params.moves import Frame
+from ..records import dataclass
 from .canvas import Canvas, framed
 from .picture import Picture, Pixels, filled, in_blocks, unread
 from .read_errors import reading

@@ -6,13 +6,13 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import FileError
 from ..notes import note
+from ..records import dataclass
 from . import video
 from .output import atomic
 from .picture import Picture, Pixels

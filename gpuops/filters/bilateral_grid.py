@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..errors import ParameterError
 from ..gpu import Gpu, Local
 from ..image import Image
 from ..metrics.statistics import statistics
 from ..params.blur import BlurParams
+from ..records import dataclass
 from .blur import blur
 
 # Cells in a spatial sigma, about. With 2 cells and 2 bins errors are three times as large, with the papers' 1

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..gpu import Gpu, Kernel, Local
 from ..image import Image
 from ..params.border import by_axis, define
+from ..records import dataclass
 from ..tiles.planes import Planes, by_axes, planewise
 
 # The kernels' source files.

@@ -17,7 +17,7 @@ the division, Jackson et al., "Selection of a convolution function for Fourier i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from math import ceil, floor
 
@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from ..params.blur import ENOUGH, gaussian
 from ..params.border import by_axis
+from ..records import dataclass
 
 Two = tuple[float, float]
 

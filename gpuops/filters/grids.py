@@ -5,7 +5,7 @@ CPUs have decimate_wide.cl and interpolate_wide.cl.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..image import Image
 from ..params.border import by_axis, define
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..programs import in_largest_group
+from ..records import dataclass
 from ..tiles.rectangles import rows_of
 from . import coarse
 from .coarse import Axis, Left

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from ..operands import on_device, shaped_like, two_ended
 from ..params.blur import MAX_MEDIAN as LARGEST
 from ..params.border import border_name, define
 from ..programs import in_largest_group
+from ..records import dataclass
 from .clang import clang_defines
 from .median_merges import merges, network, sorting
 

@@ -17,13 +17,14 @@ applications", AFIPS 1968.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from ..gpu import GeneratedSource
+from ..records import dataclass
 
 # Windows that are taken together, at most.
 LARGEST_TILE = 8

@@ -8,12 +8,13 @@ is stretched. Weights are divided by their sum, at the edges by that of the samp
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, gcd
 
 import numpy as np
 import numpy.typing as npt
+
+from ..records import dataclass
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

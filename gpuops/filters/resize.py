@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ..gpu import Gpu, Local
 from ..image import Image
 from ..passes import Pass
+from ..records import dataclass
 from ..rows.window import rows_of
 from ..tiles.planes import Planes, by_axes
 from .resampling import ResampledAxis, Weights, weights

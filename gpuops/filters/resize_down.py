@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..gpu import Gpu, Local
 from ..image import Image
+from ..records import dataclass
 from .clang import clang_defines
 from .resampling import BySample, ResampledAxis, weights
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..gpu import LATER, BoundLaunch, Gpu, Local
 from ..image import Image
 from ..params.border import by_axis, define
 from ..pixels.coding import Decoding, Encoding, pack, unpack
+from ..records import dataclass
 from ..tiles.planes import Planes, by_axes
 from ..tiles.rectangles import rows_of
 from . import both_axes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import atan2, degrees, hypot, log, pi, sin
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..filters.box import Box, box
 from ..gpu import Gpu
 from ..image import Image
 from ..params.fft import SpectrumParams
+from ..records import dataclass
 from .spectrum import spectrum
 
 Array = npt.NDArray[Any]

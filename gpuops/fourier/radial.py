@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..params.fft import ODD
+from ..records import dataclass
 
 Array = npt.NDArray[Any]
 

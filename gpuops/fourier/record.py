@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..files import RowsOfArray
 from ..image import COMPLEX_HALF
 from ..params.fft import FrequencyFilter, SpectrumParams
 from ..params.files import FileOperand
+from ..records import dataclass
 from .spectrum import padded
 
 Array = npt.NDArray[Any]

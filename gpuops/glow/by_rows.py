@@ -6,7 +6,7 @@ the glow give. The second sweep makes the finer parts of the glow of some rows a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from ..filters import convolve
 from ..gpu import Gpu
 from ..image import Image
 from ..operation import Measure, Operation, Params, Pass, Traits
+from ..records import dataclass
 from ..rows.window import rows_of, with_halo
 from .light import composite, light_of, warn_of
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..image import Image
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..params.bloom import BloomParams

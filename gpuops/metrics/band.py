@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from ..params.comparing import Comparing, WorstPixel
 from ..params.thresholds import Thresholds
 from ..pixels.coding import Encoding, on_device, pack, unpack
 from ..pixels.light import readable
+from ..records import dataclass
 from .compare import pair
 from .counts import Counts, Threshold, counts
 from .flip_tiles import BLOCK

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..errors import ParameterError
 from ..gpu import Gpu, Local
 from ..image import Image
 from ..operands import Operand
+from ..records import dataclass
 from .pairs import bytes_on_device, operands, spans, worst_of
 
 #: The first column and row, and those after the last.

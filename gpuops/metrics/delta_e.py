@@ -6,7 +6,6 @@ The sources of the formulas are in delta_e.cl.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..image import Image
 from ..operands import Operand
 from ..pixels.curves import PQ_PEAK, REFERENCE_WHITE
 from ..pixels.primaries import D65, NAMED, REC709, xyz
+from ..records import dataclass
 from .pairs import operands, spans, worst_of
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, overload
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..gpu import Gpu
 from ..image import Image
 from ..operands import Operand
 from ..params.comparing import Comparing
+from ..records import dataclass
 from ..tiles.memory import MOST_PIXELS
 from ..wavelets.statistics import largest as largest_values
 from .band import Band

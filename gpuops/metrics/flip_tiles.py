@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..gpu import Define, Gpu, Kernel, Local
 from ..image import Image
+from ..records import dataclass
 
 # The sides (across, down) of tiles: a CPU's are few and large, a GPU's are many and small.
 _CPU_TILE, _GPU_TILE = (64, 64), (32, 32)

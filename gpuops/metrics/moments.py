@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..gpu import Define, Gpu, Kernel, Local
 from ..image import Image
+from ..records import dataclass
 
 # Lines of a set, as in moments.cl.
 _LINES = 6

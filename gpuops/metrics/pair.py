@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from ..files.strips import Strips
 from ..gpu import Gpu
 from ..params.comparing import Comparing
 from ..params.thresholds import Thresholds
+from ..records import dataclass
 from ..rows.budget import Budget
 from ..rows.threads import read_ahead
 from ..rows.window import bands

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, overload
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..errors import ParameterError, check_name
 from ..image import Image
 from ..operands import Operand
+from ..records import dataclass
 from .pairs import bytes_on_device, same_shape, spans
 from .tolerant import densest_window
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from ..operands import check_colours
 from ..pixels.coding import Decoding
 from ..pixels.pointwise import Stage, reading
 from ..pixels.primaries import REC709_LUMINANCE
+from ..records import dataclass
 from ..tiles.memory import MOST_PIXELS
 
 # The histogram of log2: BINS bins of 1/BINS_PER_STOP, the first from LOWEST_STOP on (as in reduce.cl). What lies

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..gpu import Define, Gpu, Kernel
 from ..image import Image
 from ..operands import Operand
 from ..params.blur import BlurParams
+from ..records import dataclass
 from .moments import MomentGroups, kernel_of, table_of, totals
 from .pairs import data_range_of, operands
 

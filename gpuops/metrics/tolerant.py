@@ -7,7 +7,7 @@ tolerance of ITK's comparison of pictures: it forgives edges that moved.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..image import Image
 from ..operands import Operand
+from ..records import dataclass
 from .pairs import bytes_on_device, operands, spans
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from .. import files
 from ..errors import FileError, ParameterError
 from ..notes import note, values_were
 from ..operands import Operand
+from ..records import dataclass
 from .pairs import operands, spans
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..image import Image
 from ..pixels.colour import LINEAR, SRGB, Colour, of_primaries, tidied
 from ..pixels.curves import ADOBE_CURVE, BT709_CURVE, LINEAR_CURVE, SRGB_CURVE, Curve, Hlg, Parametric, Pq
 from ..pixels.primaries import NAMED
+from ..records import dataclass
 from . import config
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..operation import Frame, Move, Operation, Params, Pass, Rectangle, Traits
 from ..params.region import Region
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from math import inf
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from ..operation import Choice, Number, Operation, Params, Reach, Spectral, Traits, Whole
+from ..records import dataclass
 from .blur import BlurParams
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
@@ -10,6 +9,7 @@ from ..notes import silence
 from ..operation import Choice, NumberOr, Operation, Params, Traits, Whole, Written
 from ..params import dwt
 from ..passes import Slabbed
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from ..errors import ParameterError
 from ..operation import Choice, File, NumberOr, Operation, Params, Repeated, Spectral, Traits, Whole
 from ..params.fft import FILTERS, SHAPES, FrequencyFilter, filter_option
 from ..params.files import FileOperand
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

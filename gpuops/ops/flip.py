@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..operation import Choice, Operation, Params, Traits, Turn
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

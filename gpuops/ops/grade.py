@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..operation import Number, Numbers, Operation, Params, Points, Traits
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

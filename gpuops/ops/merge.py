@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..operation import Choice, Files, Number, Operation, Params, Traits
 from ..params.files import FileOperand
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

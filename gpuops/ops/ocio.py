@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from ..operation import Flag, Operation, Params, Text, Traits, later
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from ..operation import Choice, Flag, Move, Numbers, Operation, Params, Pass, Reach, Size, Traits
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..filters.resampling import ResampledAxis

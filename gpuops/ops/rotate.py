@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, cos, radians, sin
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from ..operation import Flag, Frame, Move, Number, Operation, Params, Reach, Traits, Turn
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..operation import Choice, Number, Operation, Params, Reach, Traits
+from ..records import dataclass
 from .blur import BlurParams
 
 if TYPE_CHECKING:

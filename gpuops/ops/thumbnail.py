@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..operation import Choice, Flag, Operation, Params, Reach, Size, Traits, operation_of
+from ..records import dataclass
 from .resize import MOST, ON_LOAD, ResizeParams, shrinks, target
 from .rotate import RotateParams
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..operation import Choice, Flag, Operation, Params, Traits, Whole, Written
 from ..params.storage import QUALITIES, SUBSAMPLINGS, Storage
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from ..errors import ParameterError, check_name
+from ..records import dataclass
 from .border import set_border
 
 # The shapes of the window.

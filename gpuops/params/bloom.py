@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..errors import ParameterError
+from ..records import dataclass
 from .exposure import EXPOSURE
 from .files import FileOperand
 from .kinds import Choice, Flag, Given, Number, Params, Whole, d3d11

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ParameterError
 from ..notes import note
+from ..records import dataclass
 from .bilateral import BilateralParams
 from .border import BORDER, set_border
 from .kinds import Choice, Given, Number, Params, d3d11

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ParameterError, standard_name
+from ..records import dataclass
 from .kinds import Kind, Params
 
 # The values beyond the edges of abcd, by mode; the names are those of scipy.ndimage, except wrap-x.

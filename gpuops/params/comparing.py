@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import isfinite
 from typing import NamedTuple
 
 from ..errors import ParameterError, check_name
 from ..figures import FIGURES
+from ..records import dataclass
 from .thresholds import Limit
 
 #: The figures that are measured if nobody says which.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from ..errors import ParameterError
 from ..params.operators import OPERATORS
+from ..records import dataclass
 from .lut import LutParams
 
 # The default columns: stops that are added to the exposure.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..records import dataclass
 from .border import BORDER, set_border
 from .files import FileOperand
 from .kinds import Choice, Flag, Params

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..records import dataclass
 from .kinds import Choice, Params, Whole
 
 #: The kinds of noise. All have a triangular distribution of −1 … 1 codes.

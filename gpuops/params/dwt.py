@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import SupportsIndex
 
 from ..errors import ParameterError, check_name, standard_name
+from ..records import dataclass
 from .kinds import Choice, Params
 
 # The filters of VC-2, SMPTE ST 2042-1, in the order of its table 12.1.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
 from ..errors import ParameterError
+from ..records import dataclass
 from .notations import NumberOr
 
 _SMOOTH = "smooth:"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..errors import ParameterError, check_name
+from ..records import dataclass
 from .files import FileOperand
 from .kinds import Choice, Params
 from .notations import Written

@@ -10,11 +10,12 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, MISSING, dataclass
+from dataclasses import KW_ONLY, MISSING
 from math import isfinite, log2
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ..errors import ParameterError, check_name
+from ..records import dataclass
 from .moves import Frame, Shrunk
 
 P = TypeVar("P", bound="Params")

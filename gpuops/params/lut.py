@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError, check_name
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..tone.lut import Lut

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, field
 from itertools import pairwise
 from math import nan
 from typing import Any
 
 from ..errors import ParameterError
+from ..records import dataclass
 from .files import FileOperand
 from .kinds import Given, Kind, Number, Option, Params
 from .region import Region, region_option

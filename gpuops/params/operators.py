@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, field
 from typing import Any
 
 from ..errors import ParameterError, check_name
+from ..records import dataclass
 from .files import FileOperand
 from .kinds import Given, Kind, Number, Option, Params, interval
 from .lut import OUTPUTS, LutParams, lut_input_option, lut_input_text

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from ..errors import ParameterError
+from ..records import dataclass
 from .moves import Frame
 
 # The way to write a region, as messages describe it.

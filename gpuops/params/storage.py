@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..records import dataclass
 
 # The resolutions of colours beside that of brightness, as J:a:b says them.
 SUBSAMPLINGS = ("4:4:4", "4:2:2", "4:2:0")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import NamedTuple
 
 from ..errors import ParameterError, check_name
 from ..figures import FIGURES, LIMITS
+from ..records import dataclass
 from .toml import nearest
 
 #: The limit that no threshold loosens.

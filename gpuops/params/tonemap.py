@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, replace
 from typing import Any
 
 from ..errors import ParameterError, check_name
+from ..records import dataclass
 from . import operators
 from .dither import NOISE, SEED
 from .exposure import OF_SEQUENCE, Neighbours

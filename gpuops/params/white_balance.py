@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..errors import ParameterError
+from ..records import dataclass
 from .kinds import Number, Params
 from .notations import Written
 

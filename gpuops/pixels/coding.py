@@ -6,7 +6,6 @@ by those of an operation that reads and writes pixels itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from ..errors import ParameterError
 from ..image import PIXEL_TYPE_NAMES, PIXEL_TYPES, Image
 from ..params.dither import Dither
+from ..records import dataclass
 from .curves import SRGB_CURVE
 from .pointwise import each
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from ..records import dataclass
 from .curves import HLG_GAMMA, LINEAR_CURVE, SRGB_CURVE, Cube, Curve, Hlg, Parametric, Pq, Sampled, alike
 from .primaries import D65, IDENTITY, NAMED, REC709, REC709_LUMINANCE, Primaries, Values, to_rec709, xyz
 

@@ -6,11 +6,12 @@ ITU-R BT.2408, section 6 (PQ and HLG beside each other: at 1000 cd/m²).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 
+from ..records import dataclass
 from .primaries import D50_XYZ, Values
 
 #: The luminance in cd/m² that light 1 stands for: the reference white of ITU-R BT.2408.

@@ -10,12 +10,13 @@ one by one need no launch, but are done by the one that reads their result.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..programs import GeneratedSource
+from ..records import dataclass
 from . import blue_noise
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ annex E (adaptation to another white).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+
+from ..records import dataclass
 
 Chromaticity = tuple[float, float]
 Matrix = npt.NDArray[np.float64]

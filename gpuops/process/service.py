@@ -7,9 +7,10 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NoReturn
 
+from ..records import dataclass
 from .requests import Request
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from .. import files
 from ..errors import GpuopsError
 from ..params.comparing import Comparing
 from ..params.thresholds import Thresholds
+from ..records import dataclass
 from .outcome import values
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ..gpu import Gpu
 from ..params.comparing import Comparing
 from ..params.thresholds import Thresholds
 from ..process import groups
+from ..records import dataclass
 from .judge import judge, pairs
 from .manifest import Case, Suite
 from .outcome import Outcome, PairedPicture

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from pathlib import Path
 from threading import Event
@@ -27,6 +27,7 @@ from ..metrics.compare import channels
 from ..params.comparing import Comparing, MeasuredPair
 from ..params.thresholds import Limit, Thresholds
 from ..process import signals
+from ..records import dataclass
 from ..rows.budget import Budget
 from .outcome import Outcome, PairedPicture, excess
 from .references import References, digests_if_unlike, pictures_in, sha256_of

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -36,6 +36,7 @@ from ..errors import ParameterError
 from ..params.files import read_text
 from ..params.thresholds import Thresholds
 from ..params.toml import Lines, loads, nearest
+from ..records import dataclass
 
 # The newest version of the notation that can be read.
 SCHEMA = 1

@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -20,6 +20,7 @@ from ..errors import FileError, json_values
 from ..figures import LIMITS
 from ..params.comparing import WorstPixel as WorstPixel
 from ..params.thresholds import Limit as Limit
+from ..records import dataclass
 
 # The version of the format: it changes when what a key means does.
 SCHEMA = 1

@@ -11,7 +11,7 @@ import os
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, get_type_hints
 
@@ -29,6 +29,7 @@ from ..params.comparing import Comparing
 from ..params.thresholds import Thresholds
 from ..params.toml import nearest
 from ..process import signals
+from ..records import dataclass
 from .judge import FilePair, judge, pair_of
 from .outcome import SCHEMA, Outcome, typed
 from .references import References, fault_of_name

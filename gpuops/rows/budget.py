@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ..errors import FileError, are_allowed, byte_count
 from ..files.formats import Format, by_rows
 from ..files.picture import Pixels
 from ..files.strips import COPIES
 from ..process.memory import of_machine
+from ..records import dataclass
 
 # Bytes that a codec takes beside the rows that it reads or writes, at most (measured: 26 to 75 MB).
 _CODEC = 75 << 20

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ..fourier import products
 from ..image import Image
 from ..passes import Spectral
+from ..records import dataclass
 from ..space import Stored
 from .source import Barrier
 from .threads import Writing, in_panels, read_ahead

@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..params.moves import Frame, Move, Shrunk
 from ..passes import Pass, Reach, Slabbed, Spectral, Turn
 from ..plan import Step
+from ..records import dataclass
 from . import blocks
 from .blocks import Shape, row_bytes
 from .window import with_halo, with_neighbours

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -23,6 +23,7 @@ from ..passes import Slabbed, Turn
 from ..pixels.coding import Decoding
 from ..pixels.turns import upright
 from ..plan import prepared
+from ..records import dataclass
 from ..space import LIGHT, Space, Stored
 from .blocks import Shape, rows_at_once
 from .schedule import RowSchedule, ScheduledStep

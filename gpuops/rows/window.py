@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..files.picture import Pixels
 from ..files.strips import Window
 from ..image import Image, Part
 from ..passes import Pass, Reach
+from ..records import dataclass
 from ..tiles.rectangles import copy, cut
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..image import Image
 from ..pixels.coding import Decoding, Encoding, Losses, losses, on_device, pack, unpack
+from ..records import dataclass
 from .ends import Shape, Sink, Source
 from .memory import parts
 from .rectangles import cut, paste, rows_of

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from ..image import Image
+from ..records import dataclass
 from . import memory
 from .ends import Sink, Source
 from .rectangles import cut

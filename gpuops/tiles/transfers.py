@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import cycle
 from math import prod
 from threading import Lock
@@ -25,6 +24,7 @@ import numpy.typing as npt
 import pyopencl as cl
 
 from ..image import Image
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..gpu import Gpu

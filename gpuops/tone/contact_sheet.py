@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..params.contact_sheet import ContactSheetParams
 from ..params.lut import LutParams
 from ..params.tonemap import TonemapParams
 from ..pixels.coding import Encoding, pack
+from ..records import dataclass
 from .metering import metered
 from .tonemap import tonemap
 

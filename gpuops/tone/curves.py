@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..files import charts
 from ..gpu import Gpu
 from ..params.operators import LOCAL, WHITE
 from ..params.tonemap import TonemapParams
+from ..records import dataclass
 from .operators import needs_scene
 from .tonemap import tonemap
 

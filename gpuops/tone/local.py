@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..filters import bilateral_grid
@@ -20,6 +20,7 @@ from ..params.tonemap import TonemapParams
 from ..pixels.coding import Decoding
 from ..pixels.pointwise import Stage, reading
 from ..pixels.primaries import Matrix
+from ..records import dataclass
 from ..rows.window import with_halo
 from . import white_balance
 

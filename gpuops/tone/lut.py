@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..gpu import Define, Gpu

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..gpu import Gpu
 from ..image import Image
@@ -12,6 +12,7 @@ from ..metrics.statistics import statistics
 from ..params.lut import LutParams
 from ..params.operators import WHITE
 from ..params.tonemap import TonemapParams
+from ..records import dataclass
 from . import operators, tonemap, white_balance
 
 

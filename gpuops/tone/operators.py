@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from ..metrics.statistics import Statistics
 from ..params.lut import LutParams
 from ..params.operators import LOCAL
 from ..params.tonemap import TonemapParams
+from ..records import dataclass
 from ..space import Space
 
 # The operators whose results are clipped to 1.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from ..pixels.coding import Decoding, Encoding, pack
 from ..pixels.conversion import conversion, converted
 from ..pixels.pointwise import Stage, reading, writing
 from ..pixels.regions import cut, cut_of_part
+from ..records import dataclass
 from . import local, lut, operators, white_balance
 
 

@@ -8,11 +8,11 @@ of even lengths.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..errors import ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
+from ..records import dataclass
 from ..tiles.rectangles import cut, paste
 
 Shape = tuple[int, ...]

@@ -12,7 +12,6 @@ cycles are cut into pieces that are moved at the same time. Each lifting step is
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
 from math import sqrt
 
@@ -23,6 +22,7 @@ from ..errors import ParameterError
 from ..gpu import Gpu, Kernel, Local
 from ..image import Image
 from ..params.dwt import DwtParams
+from ..records import dataclass
 from . import blocks
 from .lifting import lifting
 from .wavelets import WAVELETS, LiftingStep, Wavelet

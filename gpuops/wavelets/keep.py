@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..gpu import Gpu
 from ..metrics.compare import mean_squared_error
 from ..params.dwt import KeepParams
 from ..pixels.coding import Decoding, Encoding, on_device, unpack
+from ..records import dataclass
 from ..tiles import memory
 from ..tiles.ends import Somewhere, changed
 from . import statistics

@@ -13,7 +13,6 @@ Discrete Wavelet Transform by Overwriting the Input on a GPU".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 
@@ -23,6 +22,7 @@ from ..errors import DeviceError
 from ..gpu import Define, Gpu, Kernel, Local
 from ..image import Image
 from ..params.dwt import DwtParams
+from ..records import dataclass
 from . import blocks, extension
 from .lifting import Lifting, lifting, tables
 from .wavelets import WAVELETS, Wavelet

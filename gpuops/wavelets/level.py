@@ -6,7 +6,7 @@ forward if their rows are not aligned for vectors. On CPUs dwt_level_wide.cl doe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import ceil, prod
 
@@ -16,6 +16,7 @@ from ..errors import DeviceError
 from ..gpu import LATER, Argument, BoundLaunch, Define, GeneratedSource, Gpu, Kernel
 from ..image import Image
 from ..params.dwt import DwtParams
+from ..records import dataclass
 from . import axis, extension, tiled_level
 from .lifting import Lifting, lifting, macro, rows
 from .wavelets import WAVELETS, Wavelet

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from ..gpu import GeneratedSource
+from ..records import dataclass
 from .wavelets import LiftingStep, Wavelet
 
 

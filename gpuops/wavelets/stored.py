@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Any
@@ -17,6 +17,7 @@ from ..gpu import Gpu
 from ..image import PIXEL_TYPE_NAMES, Image
 from ..params.dwt import DwtParams
 from ..pixels.coding import Decoding, Encoding
+from ..records import dataclass
 from ..tiles.ends import Anywhere, HostImage, Source
 from ..tiles.memory import ROUNDED, parts
 from ..tiles.pixels import Conversion, PixelSink, PixelSource

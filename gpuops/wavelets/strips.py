@@ -9,13 +9,13 @@ anew: at most 2 % of a large image, and a quarter of a small one, which has too 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import ParameterError
 from ..image import Image
 from ..params.dwt import DwtParams
+from ..records import dataclass
 from .blocks import BandInBlock, regions
 from .extension import TYPES
 from .level import MOST, Level, LevelLayout

@@ -8,7 +8,7 @@ PyWavelets' names: cH is high vertically (horizontal edges).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from ..gpu import Gpu
 from ..image import Image
 from ..notes import note
 from ..params.dwt import DEFAULT_LEVELS, DwtParams
+from ..records import dataclass
 from ..tiles.ends import Anywhere
 from ..tiles.planes import in_turn
 from ..tiles.rectangles import cut

@@ -7,7 +7,6 @@ the image's edges and the approximations beyond theirs, the second makes all the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, prod
 
@@ -16,6 +15,7 @@ import numpy as np
 from ..gpu import LATER, Argument, BoundLaunch, Define, Gpu, Kernel
 from ..image import Image
 from ..params.dwt import DwtParams
+from ..records import dataclass
 from . import axis
 from .level import Aside, Level, Three, in_passes
 from .lifting import rows

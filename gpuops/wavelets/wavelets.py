@@ -11,8 +11,10 @@ possibly repeated; then low = K c and high = −d / K. With a K that multiplies 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
+
+from ..records import dataclass
 
 Filters = tuple[tuple[float, ...], tuple[float, ...]]
 

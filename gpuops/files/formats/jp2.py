@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,6 +15,7 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
+from ...records import dataclass
 from .. import containers, oiio, pillow, raster
 from ..picture import Picture, Pixels, unread
 from .record import INTEGERS, Format, LayerId, Storage

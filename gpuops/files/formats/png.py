@@ -14,7 +14,7 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from threading import Event
 from typing import Any, BinaryIO
@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from ...errors import FileError
 from ...pixels.spaces import is_hdr
+from ...records import dataclass
 from .. import colours, containers, hdr_light, oiio, pillow, png, raster, threads
 from ..picture import Picture, Pixels, unread
 from ..strips import COPIES, NeedsWholeFile, RowsOf

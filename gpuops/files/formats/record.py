@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +14,7 @@ import numpy as np
 from ...errors import FileError, ParameterError
 from ...params.storage import SUBSAMPLINGS as SUBSAMPLINGS
 from ...params.storage import Storage as Storage
+from ...records import dataclass
 
 #: The name or number of a layer, frame, page or array of a file; None is the one that is read without a choice.
 LayerId = str | int | None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...gpu import Limits
 from ...params.fft import FftParams
+from ...records import dataclass
 from .radices import LARGEST_PRIME, LARGEST_RADIX, largest_prime, largest_radices, next_fast_len, radices
 from .schedule import LARGEST_UNROLLED, Schedule
 

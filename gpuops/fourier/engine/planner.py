@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import log, prod
 from typing import Any
 
+from ...records import dataclass
 from .groups import Groups
 from .radices import next_fast_len
 from .schedule import Schedule

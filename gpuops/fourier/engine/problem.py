@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -12,6 +11,7 @@ from ...image import COMPLEX_HALF, PIXEL_TYPES
 from ...params.border import define
 from ...params.fft import FftParams
 from ...pixels.coding import Encoding
+from ...records import dataclass
 from .planner import Four
 
 

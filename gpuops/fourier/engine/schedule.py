@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
+
+from ...records import dataclass
 
 # The largest radix whose butterfly is straight-line code: longer ones have too many lines for compilers and too many
 # values for registers.

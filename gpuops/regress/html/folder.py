@@ -13,7 +13,7 @@ import tempfile
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -26,6 +26,7 @@ from ...files import Picture
 from ...files.output import atomic
 from ...files.png import SIGNATURE
 from ...process import temporary
+from ...records import dataclass
 from ..outcome import STATUSES, Outcome, Run, cause, line, reason
 from . import fragments
 from .graphics import jpeg, palette, png, visible

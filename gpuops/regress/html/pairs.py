@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from ... import notes
 from ...errors import GpuopsError
 from ...files import Picture, Strips, read
+from ...records import dataclass
 from ..outcome import Outcome, line, number
 from .graphics import Map, clean, floats, histogram, jpeg, largest_difference, palette, png, worst_tile
 
