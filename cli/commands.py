@@ -100,12 +100,12 @@ class DeviceCommand(Strict):
     """
 
     def invoke(self, ctx: click.Context) -> Any:
-        from gpuops.process import ahead
+        from gpuops.device import loading
 
         if sys.stderr.isatty() and not ctx.params.get("quiet"):
             notes.on_wait = lambda text: say(f"clpix: {text}")
         if ctx.params.get("stats", True):
-            ahead.begin()
+            loading.begin(ctx.params.get("device"))
         return super().invoke(ctx)
 
 

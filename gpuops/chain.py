@@ -21,6 +21,9 @@ from .params.toml import Lines, loads, nearest
 #: The version of the notation that :meth:`Chain.to_toml` writes, and the newest that can be read.
 SCHEMA = 1
 
+# The kinds of operations of which a row of the result depends on rows around.
+_OF_ROWS = ("pointwise", "local", "geometry")
+
 
 class Chain(tuple[Params, ...]):
     """Operations in the order in which they are done: immutable, hashable and picklable.
@@ -61,6 +64,11 @@ class Chain(tuple[Params, ...]):
 
         return hashlib.sha256(self.to_toml().encode()).hexdigest()
 
+    @property
+    def takes_rows_once(self) -> bool:
+        """Whether rows may be worked on as they come, a single time, as far as it is known without a device."""
+        return all(map(_takes_rows_once, self.operations, self.steps))
+
     def to_toml(self) -> str:
         """Returns the recipe. Raises ParameterError for what no recipe can hold, such as a table in memory."""
         lines = [f"schema = {SCHEMA}"]
@@ -98,6 +106,13 @@ class Chain(tuple[Params, ...]):
         for change in changes:
             _change(steps, change)
         return cls(*(_params(values, lines, place, folder) for place, values in enumerate(steps)))
+
+
+def _takes_rows_once(record: Operation, params: Params) -> bool:
+    if record.identity(params):
+        return True
+    kind, measures = record.traits_of(params).kind, record.measure is not Operation.measure
+    return record.turn is None and (kind in _OF_ROWS or (kind == "grid" and not measures))
 
 
 def _steps(text: str, name: str) -> list[dict[str, Any]]:

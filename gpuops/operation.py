@@ -178,7 +178,8 @@ class Operation:
         ``(params)`` → what the step needs to know of all inputs of a command, a :class:`Together`, or None.
     ends : callable, optional
         ``(gpu, source, params, decoding, target) → Stored``: the same from a file's own pixels to such pixels. Without
-        a ``decoding`` the source is planes.
+        a ``decoding`` the source is planes. Where rows depend on rows around them, it takes the argument ``rows``: the
+        first and the end of those of the picture that the result is to have, of a source with a ``part``.
     stage : callable, optional
         ``(params, colours, channels, space) → Stage``: a pointwise operation as a function of a pixel of so many
         colours and channels, in a space. It then joins the launch that reads its result.

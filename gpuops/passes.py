@@ -24,11 +24,17 @@ class Reach(NamedTuple):
     around : bool
         Whether the first and the last rows are neighbours. ``rows`` then are those of a taller image; a part of it
         begins above row 0, or ends below the last row.
+    again : bool
+        Whether much of the work is done once more on rows above and below, each time some rows are made.
+    exact : bool
+        Whether rows that are made in parts are those of the whole to the last bit.
     """
 
     rows: float = math.inf
     spoiled: float = 0.0
     around: bool = False
+    again: bool = True
+    exact: bool = True
 
 
 class Measure(NamedTuple):
@@ -70,11 +76,13 @@ class Pass(NamedTuple):
         Rows of the result are made from a multiple of it on.
     bytes_per_value : float
         The device's memory beside the rows of the input, at most, in bytes for each value of them.
-    around : callable
+    around : callable, optional
         ``(images)`` → the same, rows of the input, and before and behind them rows beyond the input's ends, which the
         pass needs as well.
     columns : callable, optional
         As ``needs``, for columns. Without it those of the result depend on all.
+    again : int
+        Rows of the input on which much of the work is done once more, each time some rows are made.
     """
 
     shape: tuple[int, int, int]
@@ -83,8 +91,9 @@ class Pass(NamedTuple):
     window: int = 1
     align: int = 1
     bytes_per_value: float = 4.0
-    around: Callable[[Iterable[Image]], Iterable[Image]] = lambda images: images
+    around: Callable[[Iterable[Image]], Iterable[Image]] | None = None
     columns: Callable[[int, int], tuple[int, int]] | None = None
+    again: int = 0
 
 
 class Turn(NamedTuple):

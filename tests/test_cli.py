@@ -76,12 +76,12 @@ def test_help_loads_neither_numpy_nor_opencl() -> None:
 
 @each(
     line__banned=[
-        ("info in.png", "pyopencl sqlite3 PIL imagecodecs tifffile gpuops.plan"),
+        ("info in.png", "pyopencl sqlite3 PIL OpenImageIO tifffile gpuops.plan"),
         (
             "blur in.png --sigma 1 -o out.png",
-            "PIL imagecodecs tifffile imageio gpuops.regress asyncio ssl av",
+            "PIL OpenImageIO tifffile imageio gpuops.regress asyncio ssl av",
         ),
-        ("compare in.png in.png", "PIL imagecodecs tifffile imageio gpuops.regress asyncio ssl av"),
+        ("compare in.png in.png", "PIL OpenImageIO tifffile imageio gpuops.regress asyncio ssl av"),
     ]
 )
 def test_commands_load_what_they_need(tmp_path, line, banned) -> None:

@@ -19,6 +19,7 @@ from gpuops.device import (
     DeviceInfo,
     cache,
     canary,
+    choice,
     drivers,
     list_devices,
     pocl,
@@ -28,6 +29,7 @@ from gpuops.device import (
     selection,
 )
 from gpuops.errors import DeviceError, GpuopsWarning, ParameterError
+from gpuops.process import ahead
 
 from .conftest import run_python
 
@@ -122,11 +124,14 @@ def test_warm_selection_starts_no_process(monkeypatch) -> None:
 
 def test_rank_prefers_kind_then_compute_then_number() -> None:
     cpu = replace(INFO, index=3, gflops=9e5)
+    intel = replace(INFO, index=6, platform="Intel(R) OpenCL", gflops=5.0)
+    pocl = replace(INFO, index=5, platform="Portable Computing Language", gflops=7.0)
     slow = replace(INFO, index=0, kind="gpu", gflops=1000.0)
     fast = replace(INFO, index=2, kind="gpu", gflops=5000.0)
     other = replace(INFO, index=1, kind="accelerator", gflops=8e5)
     unmeasured = replace(INFO, index=4, kind="gpu", gflops=None)
-    assert rank([cpu, unmeasured, other, slow, fast]) == [fast, slow, unmeasured, other, cpu]
+    others = [fast, slow, unmeasured, other]
+    assert rank([cpu, pocl, unmeasured, intel, other, slow, fast]) == [*others, intel, pocl, cpu]
 
 
 def test_rank_ignores_noise_among_equals() -> None:
@@ -140,13 +145,15 @@ class Fakes:
 
     def __init__(self, *infos: DeviceInfo) -> None:
         self.checked: list[int] = []
+        self.measured: list[int] = []
         self.candidates = [self._candidate(index, info) for index, info in enumerate(infos)]
 
     def _candidate(self, index: int, info: DeviceInfo) -> Any:
         numbered = replace(info, index=index)
 
-        def check(*, refresh: bool = False) -> DeviceInfo:
+        def check(*, refresh: bool = False, measured: bool = False) -> DeviceInfo:
             self.checked.append(index)
+            self.measured += [index] * measured
             return numbered
 
         return SimpleNamespace(device=f"device {index}", info=numbered, check=check)
@@ -216,6 +223,18 @@ def test_lists_of_devices(fakes, monkeypatch) -> None:
             chosen(spec)
     with pytest.raises(DeviceError, match="no device 'none'"):
         chosen("0,none")
+
+
+def test_gpus_are_measured_where_they_differ(fakes) -> None:
+    """Of GPUs that are alike, one check is enough, and of CPUs' drivers as well: they share one processor."""
+    made = fakes(GPU, GPU, INFO)
+    assert select()[0] == "device 0" and made.checked == [0] and not made.measured
+    made = fakes(BROKEN, BROKEN, GPU, replace(GPU, name="Faster GPU", gflops=9000.0), INFO)
+    with pytest.warns(GpuopsWarning, match="Broken GPU"):
+        assert select()[0] == "device 3"
+    assert sorted(made.measured) == [0, 1, 2, 3]
+    made = fakes(INFO, replace(INFO, platform="Portable Computing Language", gflops=5.0))
+    assert select()[0] == "device 1" == select("cpu")[0] and made.checked == [1, 1] and not made.measured
 
 
 def test_broken_cpu_is_passed_over_in_silence(fakes, recwarn) -> None:
@@ -315,6 +334,16 @@ def test_verdict_is_remembered_by_device_and_driver(fresh, child, monkeypatch) -
     monkeypatch.setattr(cache, "processor_identity", lambda: "another machine with the same home")
     verdict()
     assert child.runs == 7
+
+
+def test_speed_is_measured_when_it_is_asked_for(fresh, child, monkeypatch) -> None:
+    child.become("""print('{"usable": true, "copy_gbps": 10.0}')""")
+    assert probe.verdict(INFO, "1", 0) == probe.Verdict(True, None, 10.0, None)
+    child.become(f"print('''{json.dumps(PASS)}''')")
+    for runs, measured in ((1, False), (2, True), (2, False), (2, True)):
+        got = probe.verdict(INFO, "1", 0, measured=measured)
+        assert child.runs == runs and (got.gflops is not None) == (runs > 1)
+        forget(monkeypatch)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"key": 1, "value": {}}', b"null"])
@@ -540,11 +569,98 @@ def test_missing_pyopencl_is_one_line() -> None:
     assert "DeviceError: pyopencl cannot be imported" in done.stderr.splitlines()[-1]
 
 
+MAPPED = """
+import sys
+from gpuops.process import ahead
+ahead.single = True
+from gpuops.device import choice, drivers, loading, select
+loading.begin(None)
+print(select()[1].index, select()[1].name, sep="\\n")
+maps = open("/proc/self/maps").read()
+print(*(d.name for d in drivers.prepared() if d.library.rpartition("/")[2] in maps))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_the_next_command_loads_one_driver(fresh, tmp_path) -> None:
+    """It gives the device the same number, and sees what changes."""
+    system = drivers.read_folder(os.environ.get("OCL_ICD_VENDORS", drivers.SYSTEM_FOLDER))
+    library = {f"driver{i}": driver.library for i, driver in enumerate(system)}
+    vendors = icd(tmp_path / "vendors", **library, absent="libabsent.so.1")
+    environment = {"CLPIX_CACHE_DIR": str(fresh), "OCL_ICD_VENDORS": str(vendors), "CLPIX_DEVICE": ""}
+
+    def run(**changed: str) -> tuple[int, str, list[str]]:
+        done = python(MAPPED, **{**environment, **changed})
+        index, name, mapped = done.stdout.splitlines()
+        return int(index), name, mapped.split()
+
+    index, name, mapped = run()
+    if len(mapped) < 2:
+        pytest.skip("there is one driver")
+    again = run()
+    assert again[:2] == (index, name) and len(again[2]) == 1
+    others = [info for info in list_devices() if info.usable and info.name != name]
+    for other in others:
+        for number in (str(other.index), other.name):
+            runs = [run(CLPIX_DEVICE=number) for _ in range(2)]
+            assert {found[:2] for found in runs} == {(other.index, other.name)}
+            assert [len(found[2]) > 1 for found in runs] == [True, False]
+    assert len(run(RUSTICL_ENABLE="nothing")[2]) > 1  # drivers may have other devices then
+    (vendors / "absent.icd").unlink()
+    assert len(run()[2]) > 1 and len(run()[2]) == 1
+
+
+def test_a_device_that_changed_is_told_once(fresh, monkeypatch) -> None:
+    """It is looked for anew by the next command."""
+    driver, other = drivers.Driver("a.icd", "liba.so"), drivers.Driver("b.icd", "libb.so")
+    device: Any = SimpleNamespace(platform=SimpleNamespace(version="1"))
+    candidate = selection.Candidate(device, INFO, 0)
+    monkeypatch.delenv("CLPIX_DEVICE", raising=False)
+    monkeypatch.setattr(ahead, "single", True)
+    monkeypatch.setattr(drivers, "prepare", lambda **_: None)
+    monkeypatch.setattr(drivers, "_known", [driver, other])
+    monkeypatch.setattr(drivers, "_platforms", {"a.icd": [["Platform", "1"]]})
+    monkeypatch.setattr(probe, "verdict", lambda *_, **__: probe.Verdict(True))
+    monkeypatch.setattr(selection, "present", lambda: [candidate])
+    assert select()[0] is device and choice.recalled("") == choice.LastDevice.of(candidate, "a.icd", 0)
+    changed = selection.Candidate(device, replace(INFO, driver="2"), 0)
+    monkeypatch.setattr(selection, "present", lambda: [changed])
+    with pytest.raises(DeviceError, match="Device is not as it was for the last command: run this one again"):
+        select()
+    assert select()[1].driver == select()[1].driver == "2"
+
+
+def test_what_is_not_kept_of_a_device(fresh, monkeypatch) -> None:
+    driver, other = drivers.Driver("a.icd", "liba.so"), drivers.Driver("b.icd", "libb.so")
+    device: Any = SimpleNamespace(platform=SimpleNamespace(version="1"))
+    chosen, broken = selection.Candidate(device, INFO, 0), selection.Candidate(device, INFO, 1)
+    chosen.works, broken.works = True, False
+    monkeypatch.setattr(ahead, "single", True)
+    monkeypatch.setattr(drivers, "_known", [driver, other])
+    monkeypatch.setattr(drivers, "_platforms", {"a.icd": [["Platform", "1"]]})
+    choice.keep("", chosen, [broken, chosen])  # what fails is told by each command
+    assert choice.recalled("") is None
+    choice.keep("", chosen, [chosen])
+    assert choice.recalled("") and not choice.recalled("0")
+    monkeypatch.setattr(drivers, "_known", [other, other])  # the driver is gone
+    assert choice.recalled("") is None
+    monkeypatch.setattr(drivers, "_known", [driver, other])
+    monkeypatch.setattr(ahead, "single", False)  # in a library's process
+    assert choice.recalled("") is None
+    monkeypatch.setattr(ahead, "single", True)
+    damaged: list[dict[str, Any]] = [{}, {"state": 1}, {"state": choice._state(), "device": {"icd": "a.icd"}}]
+    for value in damaged:
+        cache.save_value("choice", "", value, bad=False)
+        assert choice.recalled("") is None
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_drivers_are_loaded_ahead() -> None:
     """In a thread, and without pyopencl; a library that is not there is none."""
     done = python(
-        "import sys, threading\nfrom gpuops.process import ahead\nahead.load('libnone.so.1')\nahead.begin()\n"
+        "import sys, threading\nfrom gpuops.process import ahead\nahead.load('libnone.so.1')\n"
+        "ahead.ask('libnone.so.1')\nahead.ask('libc.so.6')\n"
+        "from gpuops.device import loading\nloading.begin()\n"
         "for thread in threading.enumerate():\n    thread is threading.main_thread() or thread.join()\n"
         "from gpuops.device import drivers\nmaps = open('/proc/self/maps').read()\n"
         "print('pyopencl' in sys.modules, *(d.library.rpartition('/')[2].rpartition('.so')[0] in maps"

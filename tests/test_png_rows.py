@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuops import FileError, Gpu, files
-from gpuops.files import Picture
+from gpuops import FileError, Gpu, files, notes
+from gpuops.files import Picture, oiio
 from gpuops.files.formats import png as png_rows
 from gpuops.image import Image
 from gpuops.pixels.unfilter import undoing, unfiltered
@@ -109,10 +109,42 @@ def test_devices_that_are_slow_or_end_loops_early_undo_none(gpu, monkeypatch, cl
 
 
 def test_small_files_are_not_worth_it(undo, tmp_path) -> None:
-    path = str(tmp_path / "a.png")
-    files.write(path, Picture(np.zeros((20, 20, 3), np.uint8)))
-    with png_rows.undone_by(undo):
-        assert png_rows.inflated(path, 1200) is None and png_rows.inflated(path, 1 << 30) is not None
+    seen = []
+    for height in (20, 600):
+        files.write(tmp_path / f"{height}.png", Picture(np.zeros((height, 200, 3), np.uint8)))
+        with png_rows.undone_by(lambda *given: (seen.append(given[1]), undo(*given))[1]):
+            files.read(tmp_path / f"{height}.png")
+    assert seen == [(600, 200, 3)]
+
+
+@pytest.mark.parametrize(
+    "per", [(11811, 11811, 1), (2835, 5670, 1), (3, 6, 0), (0, 0, 1), (0, 5, 1), (5, 0, 1), None]
+)
+@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 1), ("uint16", 2), ("uint16", 3), ("uint8", 4)])
+def test_plain_files_are_what_openimageio_reads(tmp_path, dtype, channels, per) -> None:
+    """Pixels, alpha, resolution and what is said, without OpenImageIO being asked."""
+    rng = np.random.default_rng(channels)
+    pixels = rng.integers(0, np.iinfo(dtype).max + 1, (7, 5, channels)).astype(dtype)
+    path = tmp_path / "a.png"
+    png_filters.write(path, pixels, [2] * 7, 1)
+    if per:
+        body = b"pHYs" + struct.pack(">IIB", *per)
+        chunk = struct.pack(">I", 9) + body + struct.pack(">I", zlib.crc32(body))
+        data = path.read_bytes()
+        path.write_bytes(data[:33] + chunk + data[33:])  # behind the signature and IHDR
+    read, said = [], []
+    for way in (
+        patch.object(oiio, "Reader", side_effect=AssertionError),
+        patch.object(png_rows, "_plain", return_value=None),
+    ):
+        said.append([])
+        with way, notes.to(said[-1].append):
+            read.append(files.read(path))
+    plain, peer = read
+    np.testing.assert_array_equal(plain.pixels, pixels)
+    np.testing.assert_array_equal(peer.pixels, pixels)
+    assert said[0] == said[1] and replace(plain, pixels=pixels) == replace(peer, pixels=pixels)
+    assert bool(plain.metadata.resolution) == (per is not None and per[2] == 1 and per[0] > 0)
 
 
 @pytest.mark.usefixtures("worth_it")
@@ -133,8 +165,12 @@ def test_damage_is_said_in_the_same_words(undo, tmp_path) -> None:
             struct.pack(">I4s", len(content), kind) + content + struct.pack(">I", zlib.crc32(kind + content))
         )
 
-    def outcome(path: Path) -> str | bytes:
+    def outcome(path: Path, *, by_rows: bool = False) -> str | bytes:
         try:
+            if by_rows:
+                strips = files.open_rows(str(path), None, 1, strict=True)
+                assert strips is not None
+                return np.concatenate([*strips.rows(4)]).tobytes()
             return files.read(path).pixels.tobytes()
         except FileError as error:
             return str(error)
@@ -143,10 +179,67 @@ def test_damage_is_said_in_the_same_words(undo, tmp_path) -> None:
         path = tmp_path / f"{name}.png"
         header = chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 9, 8, 2, 0, 0, 0))
         path.write_bytes(b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", content) + chunk(b"IEND", b""))
-        plain = outcome(path)
+        plain, by_rows = outcome(path), outcome(path, by_rows=True)
         with png_rows.undone_by(undo):
             assert outcome(path) == plain, name
+            assert outcome(path, by_rows=True) == by_rows, name
     assert outcome(tmp_path / "right.png") == pixels.tobytes()
+
+
+def rows_of(path: Path, undo: png_rows.Undo | None, count: int) -> np.ndarray:
+    """The pixels of a file that is opened by rows, ``count`` at a time."""
+    with png_rows.undone_by(undo):
+        strips = files.open_rows(str(path), None, 1, strict=True)
+    assert strips is not None
+    return np.concatenate([*strips.rows(count)])
+
+
+@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 3), ("uint16", 2)])
+def test_rows_have_their_filters_undone(undo, tmp_path, channels, dtype) -> None:
+    """Some at a time, of which the first ones depend on the last ones of those before."""
+    rng = np.random.default_rng(channels)
+    pixels = rng.integers(0, np.iinfo(dtype).max + 1, (33, 21, channels)).astype(dtype)
+    path, seen = tmp_path / "a.png", []
+    for count in (1, 7, 33, 50):
+        png_filters.write(path, pixels, [4, *rng.integers(0, 5, 32).tolist()], 3)
+        found = rows_of(path, lambda *given: (seen.append(1), undo(*given))[1], count)
+        np.testing.assert_array_equal(found, pixels)
+        assert found.dtype == dtype and len(seen) == -(-33 // count)
+        seen.clear()
+
+
+def test_rows_of_other_kinds_are_left_to_others(tmp_path) -> None:
+    """Palettes and colour keys; and from some row on those that a device that comes late does not undo."""
+    gray = np.random.default_rng(0).integers(0, 256, (40, 30), np.uint8)
+    picture, path = PIL.Image.fromarray(gray), tmp_path / "a.png"
+
+    def never(*_given: object) -> np.ndarray:
+        raise AssertionError("its filters are not to be undone")
+
+    for image, options in ((picture.convert("P"), {}), (picture, {"transparency": 7})):
+        image.save(path, **options)
+        np.testing.assert_array_equal(rows_of(path, never, 9), files.read(path).pixels)
+    picture.save(path)
+    later = png_rows.DeferredUnfilter()
+    later.give(None)
+    np.testing.assert_array_equal(rows_of(path, later, 9)[:, :, 0], gray)
+
+
+def test_strips_are_the_same_however_rows_come(tmp_path, monkeypatch, rng) -> None:
+    """Strips of five rows, of which a few, or many, or none, come at a time."""
+    monkeypatch.setattr("gpuops.files.png._STRIP_BYTES", 5 * 30 * 3)
+    pixels = np.cumsum(rng.integers(0, 3, (47, 30, 3)), axis=1).astype(np.uint8)
+    picture, path = Picture(pixels), tmp_path / "a.png"
+    files.write(path, picture)
+    whole = path.read_bytes()
+    assert whole.count(b"IDAT") == 11  # ten strips, and the checksum
+    for heights in ([1] * 47, [2, 45], [5, 5, 37], [3, 1, 1, 12, 30], [13, 0, 34], [46, 1]):
+        ends = np.cumsum(heights)[:-1].tolist()
+        with files.writing(path, picture, overwrite=True) as put:
+            for rows in np.split(pixels, ends):
+                if len(rows):
+                    put(rows)
+        assert path.read_bytes() == whole, heights
 
 
 @pytest.mark.usefixtures("worth_it")

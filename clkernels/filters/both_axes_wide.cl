@@ -26,20 +26,20 @@ static inline void convolve(__local float16 *v, int step, int count, __global co
     }
 }
 
-// Global: (ceil(width / strip), ceil(height / band), planes), groups of one; strip is a multiple of 16. A strip
-// consists of columns of 16 values. `down` holds 2·radius_y + 16 rows of each; `along` holds their values, and
+// Global: (ceil(width / strip), ceil(rows / band), planes), groups of one; strip is a multiple of 16. The result has
+// `rows` rows, from `top` on. A strip consists of columns of 16 values. `down` holds 2·radius_y + 16 rows of each; `along` holds their values, and
 // 3·INTERLEAVED more. `lost` is as in encode.cl.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void both_wide(__global const PIXEL *in, __global const float *weights_y, __global const float *weights_x,
-               __global PIXEL *out, ulong from, int height, int width, int strip, int band, int radius_y, int radius_x,
-               float cval, __global const float *lights, float scale, __global const uint *codes, __global uint *lost,
+               __global PIXEL *out, ulong from, int height, int width, int top, int rows, int strip, int band,
+               int radius_y, int radius_x, float cval, __global const float *lights, float scale, __global const uint *codes, __global uint *lost,
                __local float16 *down, __local float16 *along) {
     int pitch = width * INTERLEAVED, p0 = get_global_id(0) * strip * INTERLEAVED;
     int count = min(strip * INTERLEAVED, pitch - p0);
     int margin = radius_x * INTERLEAVED, lead = (margin + 15) / 16 * 16;  // loaded before p0, as aligned as p0
-    int y0 = get_global_id(1) * band, end = min(y0 + band, height), keep = 2 * radius_y + 16;
+    int y0 = top + get_global_id(1) * band, end = min(y0 + band, top + rows), keep = 2 * radius_y + 16;
     in += from + get_global_id(2) * (size_t)height * pitch;
-    out += get_global_id(2) * (size_t)height * pitch + p0;
+    out += get_global_id(2) * (size_t)rows * pitch + p0;
     INT losses[2] = {0, 0};
     for (int y = y0; y < end; y += 16) {
         for (int f = 0; f < lead + count + margin; f += 16) {
@@ -70,7 +70,7 @@ void both_wide(__global const PIXEL *in, __global const float *weights_y, __glob
                 UNROLLED
                 for (int m = 0; m < 8; m++)
                     if (y + h + m < end)
-                        store_sixteen(eight[m], out + (size_t)(y + h + m) * pitch + f, count - f, codes, losses);
+                        store_sixteen(eight[m], out + (size_t)(y - top + h + m) * pitch + f, count - f, codes, losses);
             }
     }
 #ifndef PLANAR

@@ -8,13 +8,13 @@
 //
 // Groups have one work-item. Along the rows, lanes are rows; down the columns, they are values. `segment` is the
 // largest number of coarse columns of a work-item; `coarse` holds INTERLEAVED · segment · LINES values. `lost` is as in
-// encode.cl.
+// encode.cl. The result has the rows from `top` to before `bottom`.
 #define LINES (BAND + TAPS_Y - 1)  // coarse rows of a work-item, a multiple of 16
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void interpolate_wide(__global const float *in, __global PIXEL *out, __global const int *starts_y,
                  __global const float *weights_y, __global const int *bases_x, __global const float *weights_x,
-                 int height, int width, int low_y, int rows, int columns, int segment, __global const uint *codes,
+                 int height, int width, int top, int bottom, int low_y, int rows, int columns, int segment, __global const uint *codes,
                  __global uint *lost, __local float *coarse) {
     __local float line[LINES * TILE];  // all values of each row; `coarse` has all rows of each channel's coarse columns
     int p0 = get_global_id(0) * TILE, count = min(TILE, width * INTERLEAVED - p0), x0 = p0 / INTERLEAVED;
@@ -22,7 +22,7 @@ void interpolate_wide(__global const float *in, __global PIXEL *out, __global co
     INT losses[2] = {0, 0};
     int b0 = (int)get_global_id(1) * BAND - (TAPS_Y - 1);
     in += get_global_id(2) * (size_t)rows * columns;
-    out += get_global_id(2) * (size_t)height * width + p0;
+    out += get_global_id(2) * (size_t)(bottom - top) * width + p0;
     for (int k = 0; k < INTERLEAVED; k++)
         for (int r = 0; r < LINES; r++) {
             __global const float *row = in + ((size_t)k * rows + max(0, border_index(b0 + r, rows))) * columns;
@@ -44,14 +44,14 @@ void interpolate_wide(__global const float *in, __global PIXEL *out, __global co
         }
     }
     for (int b = 0; b < BAND && b0 + b < rows; b++) {
-        int end = min(starts_y[b0 + b + TAPS_Y] + low_y, height);
-        for (int y = max(starts_y[b0 + b + TAPS_Y - 1] + low_y, 0); y < end; y++)
+        int end = min(starts_y[b0 + b + TAPS_Y] + low_y, bottom);
+        for (int y = max(starts_y[b0 + b + TAPS_Y - 1] + low_y, top); y < end; y++)
             for (int f = 0; f < count; f += 16) {
                 float16 sum = 0.0f;
                 UNROLLED
                 for (int k = 0; k < TAPS_Y; k++)
                     sum = fma((float16)weights_y[y * TAPS_Y + k], vload16(0, line + (b + k) * TILE + f), sum);
-                __global PIXEL *to = out + (size_t)y * width * INTERLEAVED + f;
+                __global PIXEL *to = out + (size_t)(y - top) * width * INTERLEAVED + f;
                 store_sixteen(sum, to, count - f, codes, losses);
             }
     }

@@ -3,8 +3,8 @@
 //   down_wide:  makes a level from the one before
 //   up_wide:    out = own · fine + scale · tent(coarse)       (out may be fine: each work-item reads what it writes)
 //
-// -D FIRST   makes down_wide read the image as its light, and weigh the boxes
-// -D FINAL   makes up_wide give out = image + own · light + scale · tent(coarse); not_finite[0] counts pixels
+// -D FIRST   makes down_wide read the image as its light, and weigh the boxes; there is no up_wide
+// -D FINAL   is for up_wide alone, and makes it give out = image + own · light + scale · tent(coarse); not_finite[0] counts pixels
 //
 // A work-item handles CHANNELS planes; dimension 2 counts such blocks of planes. Groups may have any size.
 // Global: (ceil(width / 8), height) of the half image for down, (ceil(width / 16), ceil(height / 2)) for up.
@@ -66,6 +66,7 @@ static inline float16 first16(__global const float *p, int count) {  // the last
     return vload16(0, s);
 }
 
+#ifndef FINAL
 __kernel void down_wide(__global const float *fine, __global float *coarse, int height, int width, float2 knee,
                    float karis) {
     int half_width = (width + 1) / 2, half_height = (height + 1) / 2;
@@ -99,6 +100,8 @@ __kernel void down_wide(__global const float *fine, __global float *coarse, int 
     }
 }
 
+#endif
+
 // Interpolates rows 2y and 2y + 1, columns 2x … 2x + 15 of the doubled plane.
 static inline void tent(__global const float *coarse, int y, int x, int height, int width, float16 *rows) {
     float16 upper = 0.0f, lower = 0.0f;
@@ -117,6 +120,7 @@ static inline void tent(__global const float *coarse, int y, int x, int height, 
     rows[1] = lower * (1.0f / 256.0f);
 }
 
+#ifndef FIRST
 __kernel void up_wide(__global const float *coarse, __global const float *fine, __global float *out,
                  __global uint *not_finite, int height, int width, float2 knee, float own, float scale) {
     int half_width = (width + 1) / 2, half_height = (height + 1) / 2;
@@ -155,3 +159,4 @@ __kernel void up_wide(__global const float *coarse, __global const float *fine, 
         }
     }
 }
+#endif

@@ -18,10 +18,11 @@ from ..errors import FileError, ParameterError
 from ..files import locations, output
 from ..files.formats.png import Undo, undone_by
 from ..files.streams import INPUT, called, copied
+from ..files.threads import Ahead
 from ..operation import operation_of
 from ..params.files import STREAM
 from ..profile import Span
-from ..rows.budget import Budget, TooLittleMemory
+from ..rows.budget import EARLY, LARGE, Budget, TooLittleMemory
 from ..rows.threads import Pending
 from .options import Options
 
@@ -33,12 +34,17 @@ READER, WRITER = "reader", "writer"
 class Access:
     """The files of a job, which are read and written when they are asked for.
 
-    ``budget``: the memory that the options allow; ``among`` so many inputs, which share it.
+    ``budget``: the memory that the options allow; ``among`` so many inputs, which share it. ``rows``: a large picture
+    is opened by rows though there is room for it, unless the options allow a number of bytes or repeat the work.
     """
 
-    def __init__(self, path: str, options: Options, *, among: int = 1) -> None:
+    def __init__(self, path: str, options: Options, *, among: int = 1, rows: bool = False) -> None:
         self.path = path
         self.budget = Budget(self._name, options.memory, among)
+        self._most = self.budget.nbytes // among
+        self._by_rows = rows and options.memory is None and options.repeat == 1
+        if self._by_rows:
+            self._most = min(self._most, int(self.budget.whole(LARGE)))
         self._layer, self._meant, self._layers = options.layer, options.meant, options.layers
         self._smaller_for = options.smaller_for
         self._kept = ExitStack()
@@ -51,10 +57,9 @@ class Access:
         """
         if (smaller := self._smaller()) is not None:
             return files.Strips.of(smaller)
-        if (strips := self.rows()) is not None:
-            return strips
         with undone_by(undo):
-            return files.Strips.of(self._whole())
+            strips = self.rows()
+            return files.Strips.of(self._whole()) if strips is None else strips
 
     def _smaller(self) -> files.Picture | None:
         """Returns the picture as its decoder makes it smaller; None where it does not."""
@@ -78,7 +83,7 @@ class Access:
         check_source(self.path)
         budget = self.budget
         try:
-            return self._opened_rows(budget.nbytes // budget.among, strict=budget.memory is not None)
+            return self._opened_rows(self._most, strict=budget.memory is not None)
         except files.NeedsWholeFile as reason:
             budget.check_whole(reason.pixels.nbytes, str(reason), reason.pixels)
             return None
@@ -109,15 +114,18 @@ class Access:
         alpha, linear = unread.shape[2] in (2, 4), unread.dtype.kind == "f"
         return files.Strips(files.Picture(unread, alpha=alpha, linear=linear), rows, held=unread.nbytes)
 
-    def whole(self, of_rows: files.Strips, what: str = "this work") -> files.Picture:
-        """Returns the whole of a picture that was opened by rows, since ``what`` needs all of it.
+    def whole(
+        self, of_rows: files.Strips, what: str = "this work", undo: Undo | None = None
+    ) -> files.Picture:
+        """Returns the whole of a picture that was opened by rows, since ``what`` needs all of it; ``undo`` as before.
 
         Raises FileError if it takes more memory than was allowed.
         """
         rest = of_rows.picture.metadata.rest
         nbytes = of_rows.picture.pixels.nbytes + (rest.nbytes if rest else 0)
         self.budget.check_whole(nbytes, f"{what} needs the whole picture")
-        return self._whole()
+        with undone_by(undo):
+            return self._whole()
 
     def by_rows(self) -> files.Strips | None:
         """Returns the rows of a picture that was read as a whole, if it can be read by rows, too."""
@@ -238,13 +246,15 @@ class Threaded(Access):
         numbers: bool = False,
         undo: Undo | None = None,
         among: int = 1,
+        rows: bool = False,
     ) -> None:
-        super().__init__(path, options, among=among)
+        super().__init__(path, options, among=among, rows=rows)
         self._threads = threads
         self._undo = undo
         self._written: list[Pending[None]] = []
         self._reading: Pending[Any] | None = None
         self._was_read: list[Span] = []
+        self._early: Ahead[files.Pixels] | None = None
         #: Bytes of the pixels or arrays that were read, once they are known.
         self.read: int | None = None
         #: The number of pixels in a picture that was read.
@@ -254,6 +264,10 @@ class Threaded(Access):
 
     def _open(self) -> files.Strips:
         strips = super().opened(self._undo)
+        if self._by_rows and not strips.in_memory:
+            from ..rows.blocks import usual_rows
+
+            strips, self._early = strips.begun(usual_rows(strips.picture.pixels.shape), EARLY)
         self.read = strips.picture.pixels.nbytes if strips.in_memory else 0
         size = strips.picture.shrunk or strips.picture
         self.pixels = size.width * size.height
@@ -281,6 +295,18 @@ class Threaded(Access):
     def opened_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         return self._result(self._read_numbers)
 
+    def whole(
+        self, of_rows: files.Strips, what: str = "this work", undo: Undo | None = None
+    ) -> files.Picture:
+        self._end_early()
+        return super().whole(of_rows, what, undo)
+
+    def _end_early(self) -> None:
+        """Reads no more rows before somebody asks for them."""
+        early, self._early = self._early, None
+        if early is not None:
+            early.close()
+
     def write(self, work: Callable[[], None], size: int) -> None:
         self._written.append(Pending(self._threads, work, size))
 
@@ -307,6 +333,7 @@ class Threaded(Access):
                 pending.result()
             except Exception as error:
                 errors.append(error)
+        self._end_early()
         super().finish()
         if errors:
             raise errors[0]

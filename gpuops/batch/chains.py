@@ -26,9 +26,10 @@ from ..operation import Params, operation_of
 from ..plan import Plan, Step
 from ..process import memory as host_memory
 from ..rows import flow
+from ..rows.blocks import Shape, rows_at_once
 from ..rows.flow import Seen
 from ..rows.footprint import Footprint, footprint
-from ..rows.schedule import RowSchedule, Shape, rows_at_once
+from ..rows.schedule import RowSchedule
 from ..rows.source import Barrier, Collection, RowsOfFile, Source, Turned, WholePicture, as_items
 from ..rows.spool import InMemory, Spool, new_spool
 from ..space import Stored, Target
@@ -110,15 +111,17 @@ def _opened(item: Item, chain: Chain) -> Iterator[ChainRows]:
         if item.options.memory is not None:
             beside = operands.largest_beside(step.params for step in todo.steps)
         large = (
-            not strips.in_memory
+            not (strips.in_memory or item.budget.has_room(item.budget.whole(memory.nbytes_of(picture))))
             or memory.is_too_large(schedule, picture, item.budget)
             or not item.budget.has_room(item.budget.whole(beside))
         )
-        obstacle = _obstacle(item, schedule) if large else None
-    if large and obstacle is None:
+        # Rows of a picture for which there is room come once, or it comes as a whole.
+        once = not strips.in_memory and schedule.takes_rows_once
+        obstacle = _obstacle(item, schedule) if large or once else None
+    if (large or once) and obstacle is None:
         yield ChainRows(item, schedule, strips, how, whole=False)
         return
-    if obstacle is not None:
+    if large and obstacle is not None:
         largest = max(beside, memory.largest_bytes(schedule, picture))
         item.budget.check_whole(largest, f"{obstacle} needs the whole picture")
 

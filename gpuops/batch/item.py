@@ -156,7 +156,9 @@ class Item:
     def whole(self, strips: files.Strips, what: str) -> files.Picture:
         """decode: returns the whole of a picture that was opened; it is as for :meth:`read`."""
         with self.gpu.phase("decode"):
-            return strips.picture if strips.in_memory else self._access.whole(strips, what)
+            if strips.in_memory:
+                return strips.picture
+            return self._access.whole(strips, what, undoing(self.gpu))
 
     def how(
         self, picture: files.Picture, *, linear: bool, premultiply: bool, data: bool = False

@@ -198,7 +198,8 @@ def run_job(gpu: Gpu, job: Job, access: Access | None = None) -> Any:
         if job.chain is not None:
             from .chains import work
 
-    used = access or Access(job.source, job.options)
+    rows = job.chain is not None and job.chain.takes_rows_once
+    used = access or Access(job.source, job.options, rows=rows)
     item = Item(gpu, job.target, job.options, used)
     try:
         if job.chain is None:

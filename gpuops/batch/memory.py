@@ -17,8 +17,9 @@ import numpy as np
 from .. import files
 from ..errors import DeviceMemoryError, FileError, byte_count
 from ..files import Picture
+from ..rows.blocks import Shape, block_bytes, row_bytes
 from ..rows.budget import BESIDE, BLOCKS, PANELS, Budget, codecs, with_beside, with_spools, written_whole
-from ..rows.schedule import RowSchedule, Shape, block_bytes, row_bytes
+from ..rows.schedule import RowSchedule
 from ..tiles.memory import MOST_PIXELS, ROUNDED, no_room
 
 if TYPE_CHECKING:
@@ -64,6 +65,12 @@ def device_bytes(schedule: RowSchedule, picture: Picture) -> float:
 def _with_ends(picture: Picture, largest: int, beside: Iterable[float]) -> float:
     """Returns the device's bytes for a picture, for the ``largest`` of its results, and for each step's ``beside``."""
     return ROUNDED * (picture.pixels.nbytes + _ENDS * largest + max(beside, default=0.0))
+
+
+def nbytes_of(picture: Picture) -> int:
+    """Returns the bytes of a picture's pixels, and of the other channels of its file."""
+    rest = picture.metadata.rest
+    return picture.pixels.nbytes + (rest.nbytes if rest else 0)
 
 
 def largest_bytes(schedule: RowSchedule, picture: Picture) -> int:

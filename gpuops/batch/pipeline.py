@@ -80,13 +80,14 @@ def run_jobs(
     """
     processors = threads.count()
     count = at_once or processors
+    alone = isinstance(jobs, Sized) and len(jobs) == 1
     if isinstance(jobs, Sized):
         count = max(1, min(count, len(jobs)))
     with threads.limited(processors // count):
         pool = ThreadPoolExecutor(count, initializer=signals.leave_to_others)
         try:
             # One more on either side of the device takes memory, and no less time.
-            line = _Line(pool, iter(jobs), count, memory or usual_memory(), begin)
+            line = _Line(pool, iter(jobs), count, memory or usual_memory(), begin, alone)
             for done in line.run(open_gpu):
                 end(done)
                 yield done
@@ -97,9 +98,11 @@ def run_jobs(
 class _Flight:
     """A job on its way."""
 
-    def __init__(self, job: Job, pool: ThreadPoolExecutor, undo: Undo) -> None:
+    def __init__(self, job: Job, pool: ThreadPoolExecutor, undo: Undo, *, alone: bool) -> None:
         self.done = Done(job)
-        self.access = Threaded(pool, job.source, job.options, numbers=job.reads_numbers, undo=undo)
+        # Of several jobs some are read and written while the device does another: rows of one take longer than that.
+        rows = alone and job.chain is not None and job.chain.takes_rows_once
+        self.access = Threaded(pool, job.source, job.options, numbers=job.reads_numbers, undo=undo, rows=rows)
         self._begun = 0.0
 
     def size(self, usual: int) -> int:
@@ -136,7 +139,7 @@ class _Flight:
 class _Line:
     """The jobs on their way: inputs that are being read, the one on the device, and results that are being written.
 
-    ``most``: flights on either side of the device.
+    ``most``: flights on either side of the device. ``alone``: there is one in all.
     """
 
     pool: ThreadPoolExecutor
@@ -144,6 +147,7 @@ class _Line:
     most: int
     memory: int
     begin: Callable[[Job], None]
+    alone: bool
     _largest: int = 0
     _undo: DeferredUnfilter = field(default_factory=DeferredUnfilter)
     _ahead: deque[_Flight] = field(default_factory=deque)
@@ -182,7 +186,7 @@ class _Line:
             if job is None:
                 return
             self.begin(job)
-            self._ahead.append(_Flight(job, self.pool, self._undo))
+            self._ahead.append(_Flight(job, self.pool, self._undo, alone=self.alone))
 
     def _has_room(self, held: int) -> bool:
         """Whether there is memory for one more. Before the first one's size is known, it is read alone."""

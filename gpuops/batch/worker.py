@@ -20,6 +20,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .. import notes
+from ..device import loading
 from ..errors import GpuopsError
 from ..files import drafts, threads
 from ..process import ahead, memory, signals, standard_error
@@ -98,7 +99,8 @@ class Worker:
 def _serve(parent: Connection, how: WorkerSettings) -> None:
     """Does jobs until the other process ends this one."""
     signals.leave_to_others()
-    ahead.begin()
+    ahead.single = True
+    loading.begin(how.device)
     memory.keep_freed()
     Thread(target=_end_with_parent, daemon=True).start()
     warnings.simplefilter("ignore")  # what a person should know goes with each job

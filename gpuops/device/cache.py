@@ -208,11 +208,11 @@ def save_value(kind: str, key: Any, value: dict[str, Any], *, bad: bool) -> None
 
 
 @contextlib.contextmanager
-def lock() -> Iterator[None]:
-    """Tries to hold off other processes that would measure at the same time."""
+def lock(name: str) -> Iterator[None]:
+    """Tries to hold off other processes, and threads, that would measure the same at the same time."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
-            file = stack.enter_context(open(cache_folder() / "probe.lock", "w"))
+            file = stack.enter_context(open(cache_folder() / f"probe{name}.lock", "w"))
             locks.hold(file.fileno(), wait=True)
         yield
 
@@ -225,6 +225,13 @@ def processor() -> dict[str, str]:
         text = file.read(8192).partition(b"\n\n")[0].decode(errors="replace")
     pairs = (line.partition(":") for line in text.splitlines())
     return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def boot() -> str:
+    """Returns what is another one on another machine, and after this one has started anew; empty where none tells."""
+    with contextlib.suppress(OSError), open("/proc/sys/kernel/random/boot_id") as file:
+        return file.read().strip()
+    return ""
 
 
 def processor_identity() -> str:

@@ -5,6 +5,7 @@ Prints JSON lines: {"stage": ...} before each step, so that a crash has a place,
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import time
@@ -28,7 +29,7 @@ COPY_SECONDS = 0.03
 # Seconds of one launch that multiplies, at most, about.
 MULTIPLY_SECONDS = 0.02
 # The number of launches that are timed.
-REPEATS = 15
+REPEATS = 7
 # Columns of the test image.
 WIDTH = 61
 # Rows of the test image.
@@ -42,14 +43,14 @@ class Wrong(Exception):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """`list`: list all devices. `probe JSON`: try the device that the JSON describes."""
+    """`list`: list all devices. `probe JSON`: try the device that the JSON describes. `measure JSON`: and all of it."""
     try:
         if arguments[0] == "list":
             stage("listing its devices")
             present()
-            conclude({"usable": True})
+            conclude({"usable": True, "platforms": platforms()})
         stage("starting")
-        conclude({"usable": True, **probe(find(json.loads(arguments[1])))})
+        conclude({"usable": True, **probe(find(json.loads(arguments[1])), arguments[0] == "measure")})
     except Wrong as error:
         conclude({"usable": False, "reason": str(error)})
     except Exception as error:
@@ -81,6 +82,31 @@ def one_line(error: BaseException) -> str:
     return (lines[0] if lines else type(error).__name__)[:300]
 
 
+class _Place(ctypes.Structure):
+    """What ``dladdr`` tells of an address: the library that it is in."""
+
+    _fields_ = (
+        ("library", ctypes.c_char_p), ("base", ctypes.c_void_p), ("symbol", ctypes.c_char_p), ("at", ctypes.c_void_p),
+    )  # fmt: skip
+
+
+def platforms() -> list[tuple[str, str, str]]:
+    """Returns each platform's name, version and library.
+
+    Every object of a driver begins with the address of its table of functions (OpenCL's extension cl_khr_icd).
+    """
+    stage("looking at its functions")
+    dladdr = ctypes.CDLL(None).dladdr
+    listed = []
+    for platform in cl.get_platforms():
+        table = ctypes.c_void_p.from_address(platform.int_ptr).value
+        functions = (ctypes.c_void_p * 2).from_address(table or 0)
+        place = _Place()
+        if dladdr(ctypes.c_void_p(functions[0] or functions[1]), ctypes.byref(place)) and place.library:
+            listed.append((platform.name.strip(), platform.version, os.fsdecode(place.library)))
+    return listed
+
+
 def find(sought: dict[str, Any]) -> cl.Device:
     """Returns the described device, as this process sees it."""
     for candidate in present():
@@ -92,8 +118,8 @@ def find(sought: dict[str, Any]) -> cl.Device:
     raise Wrong("was not there when it was checked")
 
 
-def probe(device: cl.Device) -> dict[str, float | None]:
-    """Checks the device's arithmetic, then measures it."""
+def probe(device: cl.Device, measure: bool) -> dict[str, float | None]:
+    """Checks the device's arithmetic, and measures how fast it copies; with `measure`, how fast it computes as well."""
     stage("creating a context")
     context = cl.Context([device])
     queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
@@ -104,9 +130,10 @@ def probe(device: cl.Device) -> dict[str, float | None]:
     check(queue, program)
     stage("measuring memory")
     copy_gbps = measured(lambda: copy_rate(queue, program))
+    if not measure:
+        return {"copy_gbps": copy_gbps}
     stage("measuring multiply-adds")
-    gflops = measured(lambda: multiply_rate(queue, program))
-    return {"copy_gbps": copy_gbps, "gflops": gflops}
+    return {"copy_gbps": copy_gbps, "gflops": measured(lambda: multiply_rate(queue, program)) or 0.0}
 
 
 def measured(measure: Callable[[], float]) -> float | None:

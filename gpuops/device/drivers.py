@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuops import notes
 from gpuops.device import cache, pocl, probe
@@ -60,6 +62,8 @@ _prepared = False
 _preparing = Lock()
 # The drivers that the loader is going to load, as far as that is known.
 _known: list[Driver] = []
+# The names and versions of the platforms that each of them has, by its name, as far as that is known.
+_platforms: dict[str, list[list[str]]] = {}
 # Notes on what has been prepared.
 _unsaid: list[str] = []
 
@@ -83,6 +87,11 @@ def prepare(*, refresh: bool = False, say: bool = True) -> None:
 def prepared() -> list[Driver]:
     """The drivers that the loader is going to load, as far as that is known."""
     return list(_known)
+
+
+def platforms() -> dict[str, list[list[str]]]:
+    """The names and versions of the platforms that each driver has, by its name, as far as that is known."""
+    return dict(_platforms)
 
 
 def _prepare(*, refresh: bool) -> None:
@@ -166,7 +175,10 @@ def loadable(driver: Driver) -> bool:
 
 def intel_library() -> str | None:
     """Intel's CPU runtime, where pip put it: in a virtual environment, for a user, under a prefix."""
-    from importlib import metadata  # pyopencl imports it as well
+    usual = f"{sys.prefix}/lib/libintelocl.so"
+    if os.path.exists(usual):
+        return os.path.realpath(os.path.dirname(usual)) + "/libintelocl.so"
+    from importlib import metadata
 
     try:
         files = metadata.files("intel-opencl-rt") or ()
@@ -189,32 +201,48 @@ def _tune_intel(libraries: str) -> None:
 
 def refused_drivers(drivers: list[Driver], *, refresh: bool) -> dict[str, str]:
     """Returns the drivers that crash the process when platforms are listed, by name, with what they do."""
-    key = {"drivers": [[*driver, _changed(driver)] for driver in drivers], "program": probe.program()}
+    key = {"drivers": [[*driver, changed(driver)] for driver in drivers], "program": probe.program()}
     cached = None if refresh else cache.load_value("drivers", key)
     if cached:
+        _platforms.update(cached.get("platforms", {}))
         return {str(name): str(reason) for name, reason in cached["refused"].items()}
     refused = {}
-    if _listing_fails(None):
+    listed = _listed(drivers)
+    if not listed.get("usable"):
         for driver in drivers:
-            if reason := _listing_fails(materialise([driver])):
-                refused[driver.name] = reason
+            alone = _listed([driver])
+            if not alone.get("usable"):
+                refused[driver.name] = str(alone["reason"])
         rest = [driver for driver in drivers if driver.name not in refused]
-        if reason := _listing_fails(materialise(rest)):
-            raise DeviceError(f"the OpenCL drivers cannot be listed: together they {reason}")
-    cache.save_value("drivers", key, {"refused": refused}, bad=bool(refused))
+        listed = _listed(rest)
+        if not listed.get("usable"):
+            raise DeviceError(f"the OpenCL drivers cannot be listed: together they {listed['reason']}")
+    _platforms.update(_by_driver(drivers, listed.get("platforms", ())))
+    cache.save_value("drivers", key, {"refused": refused, "platforms": _platforms}, bad=bool(refused))
     return refused
 
 
-def _changed(driver: Driver) -> int:
-    try:
-        return os.stat(driver.library).st_mtime_ns if "/" in driver.library else 0
-    except OSError:
-        return -1
+def changed(driver: Driver) -> int:
+    """Returns the time at which a driver's library was changed; 0 if it is not where libraries usually are."""
+    folders = ("",) if "/" in driver.library else _LIBRARY_FOLDERS
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            return os.stat(os.path.join(folder, driver.library)).st_mtime_ns
+    return 0
 
 
-def _listing_fails(folder: Path | None) -> str | None:
-    answer = probe.run_canary(["list"], {"OCL_ICD_VENDORS": str(folder)} if folder else {})
-    return None if answer.get("usable") else str(answer["reason"])
+def _listed(drivers: list[Driver]) -> dict[str, Any]:
+    return probe.run_canary(["list"], {"OCL_ICD_VENDORS": str(materialise(drivers))})
+
+
+def _by_driver(drivers: list[Driver], listed: Iterable[Sequence[str]]) -> dict[str, list[list[str]]]:
+    """Returns names and versions of platforms by the names of drivers, from those with libraries."""
+    names = {os.path.basename(driver.library): driver.name for driver in drivers}
+    platforms: dict[str, list[list[str]]] = {}
+    for platform, version, library in listed:
+        if name := names.get(os.path.basename(library)):
+            platforms.setdefault(name, []).append([platform, version])
+    return platforms
 
 
 def materialise(drivers: list[Driver]) -> Path:

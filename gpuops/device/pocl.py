@@ -78,8 +78,7 @@ def _looked_at(folder: str, mark: str) -> float:
 
 def _state(folder: str) -> str:
     """Returns what is another one for another folder, and after the machine has started anew."""
-    with open("/proc/sys/kernel/random/boot_id") as file:
-        return f"{file.read().strip()} {os.stat(folder).st_ino}"
+    return f"{cache.boot()} {os.stat(folder).st_ino}"
 
 
 def _programs(folder: str) -> Iterator[os.DirEntry[str]]:

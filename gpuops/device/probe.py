@@ -36,8 +36,13 @@ class Verdict(NamedTuple):
 _verdicts: dict[str, Verdict] = {}
 
 
-def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: bool = False) -> Verdict:
-    """Whether a device works: from the cache, or by trying. `ordinal` counts devices that look the same."""
+def verdict(
+    info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: bool = False, measured: bool = False
+) -> Verdict:
+    """Whether a device works: from the cache, or by trying. `ordinal` counts devices that look the same.
+
+    ``gflops`` is there if it was asked for by `measured`, now or before.
+    """
     key = {
         "platform": [info.platform, platform_version],
         "device": [info.name, info.driver, info.version, info.compute_units, ordinal],
@@ -45,22 +50,26 @@ def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: b
         "program": program(),
     }
     name = cache.digest(key)
+
+    def known(outcome: Verdict | None) -> bool:
+        return outcome is not None and (not measured or not outcome.usable or outcome.gflops is not None)
+
     if not refresh:
-        if name in _verdicts:
-            return _verdicts[name]
-        if outcome := _cached(key):
-            return outcome
-    with cache.lock():
+        for outcome in (_verdicts.get(name), _cached(key)):
+            if outcome and known(outcome):
+                return outcome
+    # Other processes must not disturb the measuring, nor be disturbed. Each GPU is one for itself.
+    with cache.lock("" if info.kind == "cpu" else name):
         outcome = None if refresh else _cached(key)  # another process may have been faster
-        if not outcome:
+        if not outcome or not known(outcome):
             sought = {"platform": key["platform"], "device": [info.name, info.driver], "ordinal": ordinal}
-            outcome = _tried(sought, {})
+            outcome = _tried(sought, {}, measured)
             if not outcome.usable and pocl.keeps_programs(info.platform):
                 # One may be damaged unseen. Other processes run them, so they go only if the check passes without.
                 from tempfile import TemporaryDirectory
 
                 with TemporaryDirectory(dir=os.environ[pocl.FOLDER]) as folder:
-                    anew = _tried(sought, {pocl.FOLDER: folder})
+                    anew = _tried(sought, {pocl.FOLDER: folder}, measured)
                 if anew.usable:
                     outcome = anew
                     pocl.forget()
@@ -73,8 +82,8 @@ def verdict(info: DeviceInfo, platform_version: str, ordinal: int, *, refresh: b
     return outcome
 
 
-def _tried(sought: Mapping[str, Any], environment: Mapping[str, str]) -> Verdict:
-    outcome = _verdict(run_canary(["probe", json.dumps(sought)], environment))
+def _tried(sought: Mapping[str, Any], environment: Mapping[str, str], measured: bool) -> Verdict:
+    outcome = _verdict(run_canary(["measure" if measured else "probe", json.dumps(sought)], environment))
     return outcome or Verdict(usable=False, reason="its check gave no sensible answer")
 
 

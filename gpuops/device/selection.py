@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpuops.device import drivers, probe
+from gpuops.device import choice, drivers, loading, pocl, probe
 from gpuops.device.info import KINDS, DeviceInfo, describe
 from gpuops.errors import DeviceError, ParameterError
 from gpuops.notes import note
-from gpuops.process import signals
+from gpuops.process import ahead, signals
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -24,6 +24,8 @@ HOW_TO_GET_ONE = (
 )
 # The specification of every device of the best kind.
 ALL = "all"
+# The platforms of CPUs' drivers, the best first: most kernels are fastest with Intel's, also on AMD's processors.
+RUNTIMES = ("Intel(R) OpenCL", pocl.NAME)
 
 
 class Candidate:
@@ -31,17 +33,23 @@ class Candidate:
 
     def __init__(self, device: cl.Device, info: DeviceInfo, ordinal: int) -> None:
         self.device, self.info, self.ordinal = device, info, ordinal
+        self.works: bool | None = None  # None until it is checked
 
-    def check(self, *, refresh: bool = False) -> DeviceInfo:
-        """Returns the device's properties with the verdict."""
+    def check(self, *, refresh: bool = False, measured: bool = False) -> DeviceInfo:
+        """Returns the device's properties with the verdict; with its gflops if it is to be `measured`."""
         version = self.device.platform.version.strip()
-        verdict = probe.verdict(self.info, version, self.ordinal, refresh=refresh)
-        return replace(self.info, **verdict._asdict())
+        verdict = probe.verdict(self.info, version, self.ordinal, refresh=refresh, measured=measured)
+        self.works = verdict.usable
+        return replace(self.info, **verdict._replace(gflops=verdict.gflops or None)._asdict())
+
+    def numbered(self, index: int) -> Candidate:
+        """Returns the same device with a number."""
+        return Candidate(self.device, replace(self.info, index=index), self.ordinal)
 
 
 def list_devices(*, refresh: bool = False) -> list[DeviceInfo]:
-    """Every device, numbered, GPUs first, each checked; `refresh` checks again whatever the cache says."""
-    return [candidate.check(refresh=refresh) for candidate in candidates(refresh=refresh)]
+    """Every device, numbered, GPUs first, each checked and measured; `refresh` does so whatever the cache says."""
+    return _checked(candidates(refresh=refresh), refresh=refresh, measured=True)
 
 
 def select(spec: str | None = None) -> tuple[cl.Device, DeviceInfo]:
@@ -51,7 +59,8 @@ def select(spec: str | None = None) -> tuple[cl.Device, DeviceInfo]:
     None means the environment variable CLPIX_DEVICE, else the best one that works. Only devices that come
     into question are checked. Raises DeviceError with one line that says what there is.
     """
-    return _selected(spec)[0]
+    candidate, info = _selected(spec)[0]
+    return candidate.device, info
 
 
 def select_all(spec: str | None = None) -> list[DeviceInfo]:
@@ -68,34 +77,55 @@ def names_several(spec: str | None) -> bool:
     return spec is not None and ("," in spec or spec.strip().lower() == ALL)
 
 
-def _selected(spec: str | None) -> list[tuple[cl.Device, DeviceInfo]]:
+def _selected(spec: str | None) -> list[tuple[Candidate, DeviceInfo]]:
     """Returns the devices that a specification names, or that CLPIX_DEVICE does."""
     given = "" if spec is not None else "CLPIX_DEVICE: "
-    spec = (spec if spec is not None else os.environ.get("CLPIX_DEVICE", "")).strip()
+    spec = choice.words(spec)
+    if alone := _alone(spec):
+        return [(alone, alone.check())]
     devices = candidates()
     if not devices:
         raise DeviceError(f"no OpenCL device{_searched()}: {HOW_TO_GET_ONE}")
-    if not spec:
-        return _preferred(devices)[:1]
     if spec.lower() == ALL:
-        return _preferred(devices)
+        return list(_preferred(devices, every=True))
     try:
-        return _of_list(devices, spec)
+        chosen = _of_list(devices, spec) if spec else [next(_preferred(devices))]
     except (DeviceError, ParameterError) as error:
-        raise type(error)(f"{given}{error}") from None
+        raise type(error)(f"{given if spec else ''}{error}") from None
+    if len(chosen) == 1:
+        choice.keep(spec, chosen[0][0], devices)
+    return chosen
 
 
-def _of_list(devices: Sequence[Candidate], spec: str) -> list[tuple[cl.Device, DeviceInfo]]:
+def _alone(spec: str) -> Candidate | None:
+    """Returns the device that a specification meant the last time, of which alone the driver is loaded."""
+    if not ahead.single:
+        return None
+    _import()
+    drivers.prepare()
+    recalled = choice.recalled(spec)
+    if recalled is None:
+        return None
+    loading.end()
+    with choice.alone(recalled):
+        there = recalled.among(present())
+    if there and there[0].check().usable:
+        return there[0]
+    choice.forget(spec)
+    raise DeviceError(f"{recalled.name} is not as it was for the last command: run this one again")
+
+
+def _of_list(devices: Sequence[Candidate], spec: str) -> list[tuple[Candidate, DeviceInfo]]:
     """Returns the best usable device for each name in a list."""
-    chosen: list[tuple[cl.Device, DeviceInfo]] = []
+    chosen: list[tuple[Candidate, DeviceInfo]] = []
     for name in _names(devices, spec):
-        device, info = _best(matching(devices, name), f"no usable device for {name!r}")
+        candidate, info = _best(matching(devices, name), f"no usable device for {name!r}")
         if any(info.index == other.index for _, other in chosen):
             raise ParameterError(
                 f"{spec!r} names device {info.index} ({info.name}) twice: leave out one, or give the numbers that "
                 "`clpix devices` lists"
             )
-        chosen.append((device, info))
+        chosen.append((candidate, info))
     return chosen
 
 
@@ -111,27 +141,66 @@ def _names(devices: Sequence[Candidate], spec: str) -> Iterator[str]:
         del parts[:count]
 
 
-def _preferred(devices: Sequence[Candidate]) -> list[tuple[cl.Device, DeviceInfo]]:
-    """Returns every device that works of the best kind that has one, the best first."""
+def _preferred(
+    devices: Sequence[Candidate], *, every: bool = False
+) -> Iterator[tuple[Candidate, DeviceInfo]]:
+    """Gives every device that works of the best kind that has one, the best first."""
     skipped: list[DeviceInfo] = []
     for kind in KINDS:
-        checked = [(candidate, candidate.check()) for candidate in devices if candidate.info.kind == kind]
-        skipped += [info for _, info in checked if not info.usable]
-        for info in [info for _, info in checked if kind == "gpu" and not info.usable]:
-            note(f"GPU {info.index} ({info.name}) passed over: {info.reason}")
-        if usable := {info: candidate for candidate, info in checked if info.usable}:
-            return [(usable[info].device, info) for info in rank(usable)]
+        works = False
+        of_kind = [candidate for candidate in devices if candidate.info.kind == kind]
+        for candidate, info in _ranked(of_kind, every=every):
+            if info.usable:
+                works = True
+                yield candidate, info
+                continue
+            skipped.append(info)
+            if kind == "gpu":
+                note(f"GPU {info.index} ({info.name}) passed over: {info.reason}")
+        if works:
+            return
     raise DeviceError(f"no usable OpenCL device ({_reasons(skipped)}): {HOW_TO_GET_ONE}")
 
 
-def _best(devices: Sequence[Candidate], complaint: str) -> tuple[cl.Device, DeviceInfo]:
+def _best(devices: Sequence[Candidate], complaint: str) -> tuple[Candidate, DeviceInfo]:
     """Returns the best usable one of the named devices."""
-    checked = {candidate.check(): candidate for candidate in devices}
-    usable = [info for info in checked if info.usable]
-    if not usable:
-        raise DeviceError(f"{complaint}: {_reasons(checked)}")
-    best = rank(usable)[0]
-    return checked[best].device, best
+    checked: list[DeviceInfo] = []
+    for kind in KINDS:
+        for candidate, info in _ranked([candidate for candidate in devices if candidate.info.kind == kind]):
+            if info.usable:
+                return candidate, info
+            checked.append(info)
+    raise DeviceError(f"{complaint}: {_reasons(checked)}")
+
+
+def _ranked(devices: Sequence[Candidate], *, every: bool = False) -> Iterator[tuple[Candidate, DeviceInfo]]:
+    """Gives devices of one kind with their verdicts, those that work from the best to the worst.
+
+    Only where speed may decide, devices are measured before: CPUs' drivers share one processor, and GPUs may be alike.
+    Else none is checked before it is asked for, unless `every` one is going to be.
+    """
+    alike = len({(candidate.info.platform, candidate.info.name) for candidate in devices}) < 2
+    measured = not alike and any(candidate.info.kind != "cpu" for candidate in devices)
+    if measured or every:
+        checked = zip(_checked(devices, measured=measured), devices, strict=True)
+        for info, candidate in sorted(checked, key=lambda pair: (pair[0].usable, _order(pair[0]))):
+            yield candidate, info
+    else:
+        for candidate in sorted(devices, key=lambda candidate: _order(candidate.info)):
+            yield candidate, candidate.check()
+
+
+def _checked(devices: Sequence[Candidate], **how: bool) -> list[DeviceInfo]:
+    """Checks devices at once; CPUs one after the other, as they are one and the same processor."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    others = [candidate for candidate in devices if candidate.info.kind != "cpu"]
+    with ThreadPoolExecutor(max(1, len(others))) as threads:
+        running = {candidate.info: threads.submit(candidate.check, **how) for candidate in others}
+    return [
+        running[candidate.info].result() if candidate.info in running else candidate.check(**how)
+        for candidate in devices
+    ]
 
 
 def _searched() -> str:
@@ -145,8 +214,18 @@ def _reasons(infos: Iterable[DeviceInfo]) -> str:
 
 
 def rank(infos: Iterable[DeviceInfo]) -> list[DeviceInfo]:
-    """Ranks by kind, then by compute to two digits (noise does not reorder equal GPUs), then by number."""
-    return sorted(infos, key=lambda i: (KINDS.index(i.kind), -float(f"{i.gflops or 0:.1e}"), i.index))
+    """Ranks by kind, then CPUs by their drivers, others by compute to two digits (noise does not reorder equal GPUs).
+
+    What is left are the numbers.
+    """
+    return sorted(infos, key=_order)
+
+
+def _order(info: DeviceInfo) -> tuple[float, ...]:
+    known = info.platform in RUNTIMES
+    runtime = RUNTIMES.index(info.platform) if known else len(RUNTIMES)
+    speed = runtime if info.kind == "cpu" else -float(f"{info.gflops or 0:.1e}")
+    return (KINDS.index(info.kind), speed, info.index)
 
 
 def matching(devices: Sequence[Candidate], spec: str) -> list[Candidate]:
@@ -172,14 +251,18 @@ def _named(devices: Sequence[Candidate], word: str) -> list[Candidate]:
 
 def candidates(*, refresh: bool = False) -> list[Candidate]:
     """Every device of every platform, in an order that does not depend on the loader's."""
+    _import()
+    drivers.prepare(refresh=refresh)
+    return present()
+
+
+def _import() -> None:
     try:
         import pyopencl  # noqa: F401
     except ImportError as error:
         raise DeviceError(
             f"pyopencl cannot be imported ({error}): reinstall it with `pip install pyopencl`"
         ) from error
-    drivers.prepare(refresh=refresh)
-    return present()
 
 
 def present() -> list[Candidate]:

@@ -6,6 +6,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -345,7 +346,7 @@ class Picture:
     def channels(self) -> int:
         return int(self.pixels.shape[2])
 
-    @property
+    @cached_property
     def frame(self) -> Frame:
         """Where the pixels are in what is displayed. A frame for another number of pixels says nothing."""
         frame = self.metadata.frame

@@ -43,14 +43,20 @@ _NAMES = {
 }
 
 
-def read(path: str | os.PathLike[str], *, layer: str | int | None = None, layers: bool = False) -> Picture:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    layer: str | int | None = None,
+    layers: bool = False,
+    fmt: Format | None = None,
+) -> Picture:
     """The picture in a file, in its stored depth. The format is told by the content, not by the name.
 
     layer selects one of several: an EXR layer or channel or an NPZ array by name, a TIFF page by number. layers: with
-    all other channels of an EXR file.
+    all other channels of an EXR file. fmt: the format, if it is known.
     """
     name = os.fspath(path)
-    fmt = format_in(name)
+    fmt = fmt or format_in(name)
     fmt.check_layer(layer, name)
     with reading(name), with_text_name(name) as text:
         return fmt.read_all(text) if layers and layer is None and fmt.read_all else fmt.read(text, layer)
@@ -140,12 +146,31 @@ def _writing(
             with fmt.write_rows(temporary, fitted, fmt.method(storage)) as put:
                 yield lambda pixels: put(fit(pixels))
         elif fmt.write:
-            parts: list[Pixels] = []
-            yield parts.append
-            whole = replace(picture, pixels=parts[0] if len(parts) == 1 else np.concatenate(parts))
+            rows = _Collected(picture.height)
+            yield rows.take
+            whole = replace(picture, pixels=rows.pixels)
             whole = whole.upright() if fmt.upright else whole
             fitted, fit = _fitting(name, whole, fmt)
             fmt.write(temporary, replace(fitted, pixels=fit(whole.pixels)), storage)
+
+
+class _Collected:
+    """The rows of a picture of so many, which come one after the other: one array, or the only one that comes."""
+
+    pixels: Pixels
+
+    def __init__(self, height: int) -> None:
+        self._height, self._come = height, 0
+
+    def take(self, rows: Pixels) -> None:
+        """Takes the next rows."""
+        if len(rows) == self._height:
+            self.pixels = rows
+            return
+        if not self._come:
+            self.pixels = np.empty((self._height, *rows.shape[1:]), rows.dtype)
+        first, self._come = self._come, self._come + len(rows)
+        self.pixels[first : self._come] = rows
 
 
 def _format_for(path: str | os.PathLike[str], picture: Picture, storage: Storage) -> Format:

@@ -10,12 +10,13 @@ one deflate stream, and the strips' Adler-32 sums combine to the stream's.
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import repeat
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,8 @@ _ADLER = 65521
 _HEADER = 29
 # Bytes that are read at a time for a checksum.
 _CRC_BLOCK = 1 << 20
+# Bytes that are inflated at a time, at most.
+_PIECE = 1 << 18
 # Units of a resolution in a metre.
 _METRE = {"in": 1 / 0.0254, "cm": 100.0}
 
@@ -61,7 +64,12 @@ Coder = Callable[[], Any]
 
 def header(path: str) -> tuple[int, ...]:
     """Width, height, bits of a sample, colour type and interlacing of a file; zeros where it is cut off."""
-    return struct.unpack_from(">IIBBxxB", beginning(path, _HEADER).ljust(_HEADER, b"\0"), 16)
+    return header_of(beginning(path, _HEADER)[16:])
+
+
+def header_of(data: bytes) -> tuple[int, ...]:
+    """The same of the data of a chunk IHDR."""
+    return struct.unpack_from(">IIBBxxB", data.ljust(13, b"\0"))
 
 
 def chunks(file: BinaryIO, *, pixels: bool = False) -> Iterator[tuple[bytes, bytes]]:
@@ -71,13 +79,13 @@ def chunks(file: BinaryIO, *, pixels: bool = False) -> Iterator[tuple[bytes, byt
     """
     from isal import isal_zlib
 
-    size = file.seek(0, 2)
-    file.seek(len(SIGNATURE))
+    size, at = os.fstat(file.fileno()).st_size, file.seek(len(SIGNATURE))
     kind = b""
     while kind != b"IEND":
         head = file.read(8)
         length, kind = struct.unpack(">I4s", head) if len(head) == 8 else (size, b"")
-        if file.tell() + length + 4 > size:
+        at += 12 + length
+        if at > size:
             raise FileError(f"{file.name}: is cut off; get a whole copy of it")
         data, checksum = b"", zlib.crc32(kind)
         kept = pixels or kind not in (b"IDAT", b"fdAT")
@@ -90,6 +98,22 @@ def chunks(file: BinaryIO, *, pixels: bool = False) -> Iterator[tuple[bytes, byt
             what = f"is damaged (checksum of {kind.decode('latin-1')!r})"
             raise FileError(f"{file.name}: {what}; get a whole copy of it")
         yield kind, data
+
+
+def pixel_data(path: str) -> Iterator[bytes]:
+    """Gives the deflated pixels, some bytes at a time, of a file whose chunks were checked.
+
+    Raises struct.error for one that has been cut off since.
+    """
+    with open(path, "rb") as file:
+        file.seek(len(SIGNATURE))
+        kind = b""
+        while kind != b"IEND":
+            length, kind = struct.unpack(">I4s", file.read(8))
+            end = file.tell() + length
+            while kind == b"IDAT" and file.tell() < end:
+                yield file.read(min(_PIECE, end - file.tell()))
+            file.seek(end + 4)
 
 
 # Writing -------------------------------------------------------------------------------------------
@@ -164,41 +188,69 @@ def _coder(method: Method | None) -> Coder:
     return lambda: zlib.compressobj(level, zlib.DEFLATED, -15)
 
 
+class _Strip(NamedTuple):
+    """Rows ``start`` to ``stop`` of pixels, the ``kind`` of their filter, the row ``before`` all these pixels, and the
+    number of the ``first`` row in the picture."""
+
+    pixels: Pixels
+    start: int
+    stop: int
+    kind: int
+    before: Pixels | None
+    first: int
+
+
 def _rows(file: BinaryIO, height: int, coder: Coder, *, filtered: bool) -> Callable[[Pixels], None]:
     """A function that takes rows of a picture of this height to a file; ``filtered``: filters are chosen for them."""
     done, adler = 0, 1
     above: Pixels | None = None  # the last row so far
+    waiting: Pixels | None = None  # rows that do not make a strip yet
 
     def put(pixels: Pixels) -> None:
-        """Writes rows; the last ones of the picture end the stream."""
-        from isal import isal_zlib
-
-        nonlocal done, adler, above
-        count = len(pixels)
-        rows = max(1, min(count, _STRIP_BYTES // pixels[0].nbytes))
-
-        def encode(strip: tuple[int, int]) -> tuple[tuple[bytes, ...], int, int]:
-            """One strip: its deflated bytes in parts, the Adler-32 sum of the filtered bytes, and their number."""
-            start, kind = strip
-            stop = min(start + rows, count)
-            flat = filter_rows(pixels, start, stop, kind, above).reshape(-1)
-            compressor = coder()
-            flush = zlib.Z_FINISH if done + stop >= height else zlib.Z_FULL_FLUSH
-            head = b"\x78\x01" if done + start == 0 else b""
-            parts = head, compressor.compress(flat), compressor.flush(flush)
-            return parts, isal_zlib.adler32(flat), flat.size
-
-        starts = range(0, count, rows)
-        kinds = best_filters(pixels, rows, above) if filtered else repeat(0, len(starts))
-        strips = zip(starts, kinds, strict=True)
-        coded = threads.in_order if rows < count else map  # one strip needs no thread
-        for data, strip_adler, size in coded(encode, strips):
+        """Writes rows; the last ones of the picture end the stream. Strips are the same however rows come."""
+        nonlocal done, adler, waiting
+        rows = max(1, min(height, _STRIP_BYTES // pixels[0].nbytes))
+        come = done + len(pixels)
+        parts = [pixels]
+        if waiting is not None:
+            come += len(waiting)
+            missing = rows - len(waiting)
+            parts = [np.concatenate((waiting, pixels[:missing]))]
+            parts += [pixels[missing:]] if len(pixels) > missing else []
+            waiting = None
+        if come < height and (left := len(parts[-1]) % rows):
+            parts[-1], waiting = parts[-1][:-left], parts[-1][-left:].copy()
+        todo = [strip for part in parts if len(part) for strip in strips(part, rows)]
+        coded = threads.in_order if len(todo) > 1 else map  # one strip needs no thread
+        for data, strip_adler, size in coded(encode, todo):
             adler = _combine(adler, strip_adler, size)
             _chunk(file, b"IDAT", *data)
-        done += count
-        above = pixels[-1:].copy()
         if done >= height:
             _chunk(file, b"IDAT", struct.pack(">I", adler))
+
+    def strips(pixels: Pixels, rows: int) -> list[_Strip]:
+        """The strips of so many rows of the next rows of the picture."""
+        nonlocal done, above
+        starts = range(0, len(pixels), rows)
+        kinds = best_filters(pixels, rows, above) if filtered else repeat(0, len(starts))
+        made = [
+            _Strip(pixels, start, min(start + rows, len(pixels)), kind, above, done + start)
+            for start, kind in zip(starts, kinds, strict=True)
+        ]
+        done, above = done + len(pixels), pixels[-1:].copy()
+        return made
+
+    def encode(strip: _Strip) -> tuple[tuple[bytes, ...], int, int]:
+        """One strip: its deflated bytes in parts, the Adler-32 sum of the filtered bytes, and their number."""
+        from isal import isal_zlib
+
+        pixels, start, stop, kind, before, first = strip
+        flat = filter_rows(pixels, start, stop, kind, before).reshape(-1)
+        compressor = coder()
+        flush = zlib.Z_FINISH if first + stop - start >= height else zlib.Z_FULL_FLUSH
+        head = b"\x78\x01" if first == 0 else b""
+        parts = head, compressor.compress(flat), compressor.flush(flush)
+        return parts, isal_zlib.adler32(flat), flat.size
 
     return put
 
@@ -250,7 +302,7 @@ def best_filters(pixels: Pixels, rows: int, before: Pixels | None = None) -> Ite
 
     A costlier filter must win by 2 %. Many strips are looked at together, so that numpy is called a few times only.
     """
-    samples = np.unique((rows // 4, rows // 4 + rows // 2))
+    samples = np.array(sorted({rows // 4, rows // 4 + rows // 2}))
     strips = max(1, _SAMPLE_BYTES // (samples.size * pixels[0].nbytes))
     for first in range(0, len(pixels), strips * rows):
         starts = np.arange(first, min(first + strips * rows, len(pixels)), rows)

@@ -15,6 +15,7 @@ from .canvas import Canvas, framed
 from .picture import Picture, Pixels, filled, in_blocks, unread
 from .read_errors import reading
 from .streams import with_text_name
+from .threads import Ahead
 
 #: The most bytes of pixels, or numbers, that a byte of a file holds, as far as that is plausible.
 DENSEST = 2000
@@ -89,6 +90,16 @@ class Strips:
             return Canvas(picture.frame, frame, name).laid(self.rows(count))
 
         return Strips(header, rows, self.least, self.said)
+
+    def begun(self, count: int, nbytes: int) -> tuple[Strips, Ahead[Pixels]]:
+        """Returns the picture, whose rows a thread reads from now on until so many bytes wait, and what to close then.
+
+        It reads ``count`` rows at a time, and only for whoever asks first.
+        """
+        block = count * self.picture.pixels[0].nbytes
+        begun = [first := Ahead(self.rows(count), nbytes // block)]
+        rows = self.rows
+        return replace(self, rows=lambda count: begun.pop() if begun else rows(count)), first
 
     def tell(self) -> Strips:
         """Notes what is ``said``, once it is known that the file is read by rows, and returns the rows."""

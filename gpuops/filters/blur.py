@@ -15,6 +15,7 @@ from ..operands import on_device, shaped_like, two_ended
 from ..params.blur import LEAST_MULTIRATE, BlurParams
 from ..passes import Reach
 from ..pixels.coding import Decoding, Encoding, pack, unpack
+from ..tiles.rectangles import rows_of, rows_of_pixels
 from . import separable
 from .both_axes import CHANNELS, NEAR
 from .separable import Taps, convolve_axes, convolve_pixels
@@ -70,32 +71,47 @@ def blur(gpu: Gpu, image: Image, params: BlurParams, *, overwrite_input: bool = 
 
 
 def blur_pixels(
-    gpu: Gpu, pixels: Image, params: BlurParams, decoding: Decoding, encoding: Encoding
+    gpu: Gpu,
+    pixels: Image,
+    params: BlurParams,
+    decoding: Decoding,
+    encoding: Encoding,
+    rows: tuple[int, int] | None = None,
 ) -> tuple[Image, Image]:
     """Blurs pixels (height, width, channels) of a file's depth to such pixels, all on the device.
+
+    ``rows`` are the first and the end of the picture's rows that are wanted, of pixels that are a part of it and have
+    all rows that these need; by default all of the pixels' rows are.
 
     Also returns the counters of values that did not fit: see :func:`gpuops.pixels.coding.losses`.
     """
     height, width, channels = pixels.shape
-    whole = height if pixels.part is None else pixels.part.height
+    whole, start = (height, 0) if pixels.part is None else (pixels.part.height, pixels.part.first)
+    wanted = (0, height) if rows is None else (rows[0] - start, rows[1] - start)
     coarsely = _coarse(gpu, (channels, whole, width), params)
     if coarsely and channels <= CHANNELS and gpu.limits.is_cpu:
         from . import multirate
 
         left = multirate.whole(params.sigma)
-        return multirate.gaussian_of_pixels(gpu, pixels, decoding, encoding, left, params.border, params.cval)
+        return multirate.gaussian_of_pixels(
+            gpu, pixels, decoding, encoding, left, params.border, params.cval, wanted
+        )
     if params.kind == "median" and not decoding.premultiply and params.border != "constant":
         from .median import median
 
         # Codes have the same order as light, so the median is taken of codes: it is faster with few bits.
-        pixels = median(gpu, pixels, params.radii, params.border, interleaved=True)
+        codes = median(gpu, pixels, params.radii, params.border, interleaved=True)
+        pixels = rows_of_pixels(codes, wanted[0], wanted[1] - wanted[0])
         if encoding.undoes(decoding, pixels.dtype):
             return pixels, gpu.zeros((2,), np.uint32)
         return pack(unpack(pixels, decoding), encoding)
     separable = params.kind in ("gaussian", "box") and params.method in ("auto", "local", "direct")
     if separable and not coarsely and not _by_sums_of_sums(gpu, params):
-        return convolve_pixels(gpu, pixels, _taps(params), decoding, encoding)
-    return pack(blur(gpu, unpack(pixels, decoding), params, overwrite_input=True), encoding)
+        return convolve_pixels(gpu, pixels, _taps(params), decoding, encoding, wanted)
+    planes = unpack(pixels, decoding)
+    planes.part = pixels.part
+    result = blur(gpu, planes, params, overwrite_input=True)
+    return pack(rows_of(result, wanted[0], wanted[1] - wanted[0]), encoding)
 
 
 def _by_sums_of_sums(gpu: Gpu, params: BlurParams) -> bool:
@@ -128,10 +144,11 @@ def reach(gpu: Gpu, shape: tuple[int, ...], params: BlurParams) -> Reach:
         from . import multirate
 
         far = multirate.reach(shape, multirate.whole(params.sigma), params.border)
-        return Reach(far, far)
+        return Reach(far, far, again=False)
     # A median's value is one of many in a window, and what is not finite has no weight for the bilateral filter.
     repaired = params.kind in ("median", "bilateral")
-    return Reach(params.radii[0], 0 if repaired else max(params.radii))
+    exact = not (params.by_both_axes or _by_sums_of_sums(gpu, params))
+    return Reach(params.radii[0], 0 if repaired else max(params.radii), again=repaired, exact=exact)
 
 
 @two_ended

@@ -63,10 +63,12 @@ def of_planes(
 
 
 def convolved_pixels(
-    gpu: Gpu, pixels: Image, taps: Taps, weights: dict[int, Image], decoding: Decoding, encoding: Encoding
-) -> tuple[Image, Image] | None:
+    gpu: Gpu, pixels: Image, taps: Taps, weights: dict[int, Image], decoding: Decoding, encoding: Encoding,
+    rows: tuple[int, int],
+) -> tuple[Image, Image] | None:  # fmt: skip
     """Returns pixels (height, width, channels) of the input's type, and counters as in encode.cl, by a CPU's kernel.
 
+    ``rows`` are the first and the end of the pixels' rows that the result has.
     Returns None where local memory is too small.
     """
     layout = Layout.of(pixels, decoding.alpha, pixels=True)
@@ -76,25 +78,26 @@ def convolved_pixels(
     defines |= layout.defines(pixels.dtype, LANES)
     lost = gpu.zeros((2,), np.uint32)
     conversion = *decoding.arguments(pixels), encoding.codes(gpu), lost
-    launch = _direct(gpu, pixels, taps, weights, layout, defines, conversion)
+    launch = _direct(gpu, pixels, taps, weights, layout, defines, conversion, rows)
     if not launch:
         return None
-    result = pixels.like()
+    result = pixels.like((rows[1] - rows[0], *pixels.shape[1:]))
     launch(gpu.launch, pixels, result, 1, 0)
     return result, lost
 
 
 def _direct(
     gpu: Gpu, image: Image, taps: Taps, weights: dict[int, Image], layout: Layout, defines: dict[str, Define],
-    conversion: tuple[Argument, ...],
+    conversion: tuple[Argument, ...], rows: tuple[int, int] | None = None,
 ) -> Launch | None:  # fmt: skip
-    """Returns a CPU's launch.
+    """Returns a CPU's launch, which makes ``rows`` from the first to the end, or all.
 
     ``defines`` and ``conversion`` are those of decode.cl and encode.cl, by which values become light and back: the
     tables of light and of codes, the scale and the counters. Planes need none.
     """
     channels, pixels, (radius_y, radius_x) = layout.channels, layout.pixels, taps.radii
     height, width = image.shape[:2] if pixels else image.shape[1:]
+    top, count = (0, height) if rows is None else (rows[0], rows[1] - rows[0])
 
     def held(strip: int) -> tuple[Local, Local]:
         """The local memory of a work-item: see both_axes_wide.cl."""
@@ -113,15 +116,15 @@ def _direct(
     sources += ("load_sixteen", "store_sixteen", "block_columns", "both_axes_wide")
     kernel = gpu.kernel(sources, "both_wide", **{**define(taps.border), **defines, "WIDTH": WIDTH})
     strips, (least, most) = -(-width // strip), _BANDS
-    plane = 2 * height * width * channels * image.dtype.itemsize
+    plane = (height + count) * width * channels * image.dtype.itemsize
 
     def launch(way: Way, source: Operand, result: Operand, planes: int, first: int) -> Any:
-        share = strips * planes * height // (_SHARES * gpu.limits.compute_units)
-        band = min(most, max(least, share // LANES * LANES))
+        share = strips * planes * count // (_SHARES * gpu.limits.compute_units)
+        band = min(most, max(least, -(-share // LANES) * LANES))
         return way(
-            kernel, (strips, -(-height // band), planes), source, weights[0], weights[1], result,
-            np.uint64(first * height * width), height, width, strip, band, radius_y, radius_x, float(taps.cval),
-            *conversion, *held(strip),
+            kernel, (strips, -(-count // band), planes), source, weights[0], weights[1], result,
+            np.uint64(first * height * width), height, width, top, count, strip, band, radius_y, radius_x,
+            float(taps.cval), *conversion, *held(strip),
             local=(1, 1, 1), label=f"{taps.name} xy direct", traffic=plane * planes,
         )  # fmt: skip
 

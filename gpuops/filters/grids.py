@@ -16,6 +16,7 @@ from ..image import Image
 from ..params.border import by_axis, define
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..programs import in_largest_group
+from ..tiles.rectangles import rows_of
 from . import coarse
 from .coarse import Axis, Left
 from .layout import FOUR, LANES, WIDTH, Layout
@@ -211,13 +212,20 @@ _UP_TILE = 128
 _UP_LINES = 32
 
 
-def interpolated_pixels(gpu: Gpu, small: Image, grids: Grids, encoding: Encoding) -> tuple[Image, Image]:
-    """Returns the fine image's pixels (height, width, channels), and counters as in encode.cl; for CPUs."""
+def interpolated_pixels(
+    gpu: Gpu, small: Image, grids: Grids, encoding: Encoding, rows: tuple[int, int]
+) -> tuple[Image, Image]:
+    """Returns pixels (height, width, channels) of rows of the fine image, and counters as in encode.cl; for CPUs.
+
+    ``rows`` are the first and the end of these.
+    """
     planes, size = small.shape[0], (grids.y.fine, grids.x.fine)
     if _bytes_of_wide(grids, planes) > gpu.limits.local_bytes:
-        return pack(interpolated(gpu, small, small.like((planes, *size)), grids), encoding)
-    result, lost = gpu.empty((*size, planes), encoding.dtype), gpu.zeros((2,), np.uint32)
-    return _interpolated_wide(gpu, small, result, grids, encoding, lost), lost
+        fine = interpolated(gpu, small, small.like((planes, *size)), grids)
+        return pack(rows_of(fine, rows[0], rows[1] - rows[0]), encoding)
+    shape = rows[1] - rows[0], grids.x.fine, planes
+    result, lost = gpu.empty(shape, encoding.dtype), gpu.zeros((2,), np.uint32)
+    return _interpolated_wide(gpu, small, result, grids, rows, encoding, lost), lost
 
 
 def interpolated(gpu: Gpu, small: Image, result: Image, grids: Grids) -> Image:
@@ -234,7 +242,7 @@ def interpolated(gpu: Gpu, small: Image, result: Image, grids: Grids) -> Image:
 
     group = None if gpu.limits.is_cpu else in_largest_group(build, items_of(gpu, grids, planes))
     if group is None:
-        return _interpolated_wide(gpu, small, result, grids)
+        return _interpolated_wide(gpu, small, result, grids, (0, y.fine))
     kernel, items = group
     rows, tiles = y.coarse + y.taps - 1, -(-x.fine // (items * FOUR))
     band = band_of(gpu, rows, tiles, items, planes, most=bases_of(kernel, grids))
@@ -251,6 +259,7 @@ def _interpolated_wide(
     small: Image,
     result: Image,
     grids: Grids,
+    rows: tuple[int, int],
     encoding: Encoding | None = None,
     lost: Image | None = None,
 ) -> Image:
@@ -267,8 +276,8 @@ def _interpolated_wide(
     kernel = gpu.kernel(sources, "interpolate_wide", **{**defines, "WIDTH": WIDTH})
     size = -(-x.fine // _UP_TILE), -(-(y.coarse + y.taps - 1) // band), layout.planes
     gpu.launch(
-        kernel, size, small, result, *grids.tables(gpu, "up", wide=True), y.fine, x.fine, y.low, y.coarse, x.coarse,
-        most, encoding.codes(gpu) if encoding else None, lost, Local(layout.channels * most * _UP_LINES * 4),
+        kernel, size, small, result, *grids.tables(gpu, "up", wide=True), y.fine, x.fine, *rows, y.low, y.coarse,
+        x.coarse, most, encoding.codes(gpu) if encoding else None, lost, Local(layout.channels * most * _UP_LINES * 4),
         local=(1, 1, 1), label="gaussian interpolate",
     )  # fmt: skip
     return result

@@ -52,8 +52,11 @@ def gaussian_of_pixels(
     left: tuple[Left, Left],
     border: str,
     cval: float,
+    rows: tuple[int, int],
 ) -> tuple[Image, Image]:
     """Blurs pixels (height, width, channels); returns pixels, and counters as in encode.cl.
+
+    ``rows`` are the first and the end of the pixels' rows that the result has.
 
     The first kernel reads pixels itself, and the last one writes them, as kernels for CPUs can.
     """
@@ -61,7 +64,7 @@ def gaussian_of_pixels(
     grids, part = grids_of(pixels.part, (height, width), left, border, cval)
     small = decimated(gpu, pixels, grids, decoding)
     small.part = part
-    return interpolated_pixels(gpu, coarsely(gpu, small, grids, into=small), grids, encoding)
+    return interpolated_pixels(gpu, coarsely(gpu, small, grids, into=small), grids, encoding, rows)
 
 
 def reach(shape: tuple[int, ...], left: tuple[Left, Left], border: str) -> int:

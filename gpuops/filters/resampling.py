@@ -101,6 +101,34 @@ class Weights:
         return Weights(self.first[at] - sample, self.count[at], self.weights[at])
 
 
+@dataclass(frozen=True)
+class BySample:
+    """The weights as samples meet them: sample j counts for results ``ended[j]`` … ``begun[j]`` − 1, the k-th of which
+    gives it ``weights[j, k]``; other weights are 0. ``ended`` and ``begun`` never decrease, and have an entry more.
+    """
+
+    ended: Integers
+    begun: Integers
+    weights: npt.NDArray[np.float32]
+
+    @classmethod
+    def of(cls, taps: Weights, size: int) -> BySample:
+        """Those of an axis of ``size`` samples."""
+        j, last = np.arange(size + 1), len(taps.first) - 1
+        ended, begun = (np.searchsorted(at, j, "right") for at in (taps.first + taps.count, taps.first))
+        results = ended[:-1, None] + np.arange(max(1, (begun - ended).max()))
+        there = np.minimum(results, last)
+        tap = np.clip(j[:-1, None] - taps.first[there], 0, taps.most - 1)
+        return cls(
+            ended, begun, np.where(results < begun[:-1, None], taps.weights[there, tap], np.float32(0))
+        )
+
+    @property
+    def most(self) -> int:
+        """The most results of a sample."""
+        return int(self.weights.shape[1])
+
+
 def lanczos3(x: Array) -> Array:
     """sinc(x) · sinc(x/3) (Duchon, "Lanczos filtering in one and two dimensions", J. Appl. Meteorology 18, 1979)."""
     return np.where(abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0)

@@ -14,6 +14,7 @@ from ..image import Image
 from ..params.border import by_axis, define
 from ..pixels.coding import Decoding, Encoding, pack, unpack
 from ..tiles.planes import Planes, by_axes
+from ..tiles.rectangles import rows_of
 from . import both_axes
 
 # The radius along rows alone from which a CPU's kernel for both axes is faster (measured).
@@ -85,19 +86,22 @@ def _at_once(gpu: Gpu, image: Image, taps: Taps) -> both_axes.Launch | None:
 
 
 def convolve_pixels(
-    gpu: Gpu, pixels: Image, taps: Taps, decoding: Decoding, encoding: Encoding
+    gpu: Gpu, pixels: Image, taps: Taps, decoding: Decoding, encoding: Encoding, rows: tuple[int, int]
 ) -> tuple[Image, Image]:
     """Convolves a file's pixels (height, width, channels) along both axes as light, to such pixels.
+
+    ``rows`` are the first and the end of the pixels' rows that the result is to have.
 
     Also returns the counters of values that did not fit: see :func:`gpuops.pixels.coding.losses`. On CPUs one kernel
     reads and writes pixels itself, where it can; else they become planes in between.
     """
     at_once = any(taps.radii) and _is_direct(gpu, taps) and both_axes.takes(gpu, taps, direct=True)
     if at_once and pixels.shape[2] <= both_axes.CHANNELS and pixels.dtype == encoding.dtype:
-        made = both_axes.convolved_pixels(gpu, pixels, taps, _on_device(gpu, taps), decoding, encoding)
+        made = both_axes.convolved_pixels(gpu, pixels, taps, _on_device(gpu, taps), decoding, encoding, rows)
         if made:
             return made
-    return pack(convolve_axes(gpu, unpack(pixels, decoding), taps, overwrite_input=True), encoding)
+    planes = convolve_axes(gpu, unpack(pixels, decoding), taps, overwrite_input=True)
+    return pack(rows_of(planes, rows[0], rows[1] - rows[0]), encoding)
 
 
 def _is_direct(gpu: Gpu, taps: Taps) -> bool:

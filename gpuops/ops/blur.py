@@ -27,16 +27,28 @@ def _blur(gpu: Gpu, image: Image, params: BlurParams) -> Image:
     return blur(gpu, image, params, overwrite_input=image.owned)
 
 
-def _ends(gpu: Gpu, source: Image, params: BlurParams, decoding: Decoding | None, target: Target) -> Stored:
+def _ends(
+    gpu: Gpu,
+    source: Image,
+    params: BlurParams,
+    decoding: Decoding | None,
+    target: Target,
+    rows: tuple[int, int] | None = None,
+) -> Stored:
     from ..filters.blur import blur_pixels
     from ..pixels.coding import pack, unpack
     from ..space import Stored
+    from ..tiles.rectangles import rows_of
 
     encoding = target.encoding(source.space)
     if decoding is not None and params.preset is None:
-        return Stored(*blur_pixels(gpu, source, params, decoding, encoding), source.space)
+        return Stored(*blur_pixels(gpu, source, params, decoding, encoding, rows), source.space)
     image = source if decoding is None else unpack(source, decoding)
-    return Stored(*pack(_blur(gpu, image, params), encoding), source.space)
+    result = _blur(gpu, image, params)
+    if rows is not None:
+        assert source.part is not None
+        result = rows_of(result, rows[0] - source.part.first, rows[1] - rows[0])
+    return Stored(*pack(result, encoding), source.space)
 
 
 def _reach(gpu: Gpu, shape: tuple[int, int, int], params: BlurParams) -> Reach:

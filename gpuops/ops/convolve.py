@@ -35,7 +35,8 @@ def _weights(gpu: Gpu, params: ConvolveParams) -> Weights:
 
 def _reach(gpu: Gpu, shape: tuple[int, int, int], params: ConvolveParams) -> Reach:
     _, rows, columns = _weights(gpu, params).shape
-    return Reach(rows // 2, max(rows, columns) // 2, by_axis(params.border)[0] == "wrap")
+    # Transforms of parts are rounded otherwise than that of the whole.
+    return Reach(rows // 2, max(rows, columns) // 2, by_axis(params.border)[0] == "wrap", exact=False)
 
 
 def _fixed_bytes(gpu: Gpu, shape: tuple[int, int, int], params: ConvolveParams) -> float:

@@ -141,10 +141,10 @@ def _reach(gpu: Gpu, shape: tuple[int, int, int], params: DeconvolveParams) -> R
 
     if params.method == "wiener":
         return Reach(spoiled=inf)
-    rows, spoiled, _ = reach(gpu, shape, _summed(gpu, params))
+    rows, spoiled, *_ = reach(gpu, shape, _summed(gpu, params))
     times = 2 * int(params.iterations)
     # The first of the blurs is that of flat light, which may be rounded otherwise where a part of the picture ends.
-    return Reach(times * rows, (times - 1) * spoiled)
+    return Reach(times * rows, (times - 1) * spoiled, exact=False)
 
 
 def _spectral(gpu: Gpu, shape: tuple[int, int, int], params: DeconvolveParams) -> Spectral | None:

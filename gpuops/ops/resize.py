@@ -155,10 +155,13 @@ def _share(side: int, num: int, den: int) -> int:
     return max(1, (2 * side * num + den) // (2 * den))
 
 
-def _reach(_gpu: Gpu, shape: tuple[int, int, int], params: ResizeParams) -> Reach:
+def _reach(gpu: Gpu, shape: tuple[int, int, int], params: ResizeParams) -> Reach:
     from ..filters.resampling import reach
+    from ..filters.resize import sums_as_whole
 
-    return Reach(spoiled=max(reach(axis, params.filter) for axis in axes(params, *shape[1:])))
+    both = axes(params, *shape[1:])
+    spoiled = max(reach(axis, params.filter) for axis in both)
+    return Reach(spoiled=spoiled, exact=sums_as_whole(gpu, shape, both, params.filter))
 
 
 def _traits(params: ResizeParams) -> Traits:

@@ -11,32 +11,16 @@ import sys
 from contextlib import suppress
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
-from importlib.util import find_spec
-from threading import Thread
 from typing import Any
 
-from ..errors import GpuopsError
-from . import signals
-
-
-@cache
-def begin() -> None:
-    """Starts to load the OpenCL drivers, in a thread; the OpenCL loader, which would load them anyway, comes later."""
-    Thread(target=_drivers, name="drivers").start()
-
-
-def _drivers() -> None:
-    signals.leave_to_others()
-    from ..device import drivers
-
-    with suppress(GpuopsError):  # whoever needs a device gets the same error
-        drivers.prepare(say=False)
-        for driver in drivers.prepared():
-            load(driver.library)
+#: Whether this process takes a single device, and nobody else in it takes another.
+single = False
 
 
 def extension(package: str) -> None:
     """Loads the extension module of a package's own name, and all libraries it needs, for an import that comes next."""
+    from importlib.util import find_spec
+
     spec = find_spec(package)
     for folder in (spec and spec.submodule_search_locations) or ():
         load(f"{folder}/{package}{EXTENSION_SUFFIXES[0]}")
@@ -49,6 +33,20 @@ def load(library: str) -> None:
     function = _dlopen()
     if function is not None:
         function(os.fsencode(library), os.RTLD_LAZY)
+
+
+def ask(library: str) -> None:
+    """Has an OpenCL driver look for its platforms, which graphics cards' drivers take long for, as the loader would.
+
+    Source: the extension cl_khr_icd of OpenCL.
+    """
+    with suppress(OSError, AttributeError, ValueError):
+        driver = ctypes.CDLL(library)
+        driver.clGetExtensionFunctionAddress.restype = ctypes.c_void_p
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint))
+        address = driver.clGetExtensionFunctionAddress(b"clIcdGetPlatformIDsKHR")
+        if address:
+            kind(address)(0, None, ctypes.byref(ctypes.c_uint()))
 
 
 @cache

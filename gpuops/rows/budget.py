@@ -26,6 +26,10 @@ _ARRAYS = 2
 #: memory of which it is a share where nobody has given a number.
 _PART, BESIDE, _LARGE = 32, 6, 1 << 33
 
+#: Bytes of a picture's pixels from which on it goes by rows though there is room for it.
+LARGE = 1 << 24
+#: Bytes of its rows that are read while the device is opened, and ahead of its work.
+EARLY = 1 << 23
 #: Blocks of rows in memory at a time: one is read, one is worked on, one is written.
 BLOCKS = 3
 #: The same of panels of columns, or of rows of spectra, and a copy of one.

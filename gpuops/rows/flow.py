@@ -12,16 +12,19 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..image import Image, Part
 from ..params.kinds import Params
 from ..passes import Measure, Pass
+from ..pixels.coding import Decoding
 from ..plan import Plan, Step, prepared, run
 from ..space import Stored, Target
-from .schedule import RowSchedule, RowStage, Shape, row_bytes
+from ..tiles.rectangles import as_lines, as_pixels
+from .blocks import Shape, row_bytes
+from .schedule import RowSchedule, RowStage
 from .source import Source, WholePicture
-from .window import Edges, windows
+from .window import Edges, rows_of, windows
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
@@ -69,23 +72,27 @@ def flow(
         return
     stages = schedule.stages(wanted)
     with closing(source(at_once, stages[0].needed)) as given:
-        if stages[0].one is not None and decoding is not None:
+        if decoding is not None and stages[0].one is not None and stages[0].one.around is not None:
             stages = RowStage((), None, schedule.shape), *stages
-        blocks: Iterable[Image] = given
-        written: list[Iterable[Image]] = []
-        for stage in stages[:-1]:
+        if len(stages) > 1 and stages[-2].one is not None and not stages[-1].steps:
+            stages = stages[:-1]  # the pass makes the result
+        blocks: Iterable[Image | Stored] = given
+        written: list[Iterable[Image | Stored]] = []
+        for stage in stages:
+            ends = _Ends(decoding, target if stage is stages[-1] else None)
+            rows = cast("Iterable[Image]", blocks)
             if stage.one is None:
-                of_rows = partial(run, gpu, todo._replace(steps=stage.steps), decoding=decoding, seen=seen)
-                blocks = cast("Iterable[Image]", map(of_rows, blocks))
+                of_rows = partial(
+                    run, gpu, todo._replace(steps=stage.steps), decoding=decoding, target=ends.target
+                )
+                blocks = map(partial(of_rows, seen=seen), rows)
             else:
-                blocks = _passed(gpu, todo, blocks, stage, at_once)
+                blocks = _passed(gpu, todo, rows, stage, at_once, ends)
             decoding = None
             written = [blocks, *written] if stage.writes else written
-        last = todo._replace(steps=stages[-1].steps)
-        for block in blocks:
-            yield run(gpu, last, block, decoding, target, seen=seen)
-        for rows in written:  # also those below what the result needs
-            for _ in rows:
+        yield from blocks
+        for left in written:  # also rows below what the result needs
+            for _ in left:
                 pass
 
 
@@ -159,27 +166,54 @@ def _measured(gpu: Gpu, measure: Measure, planes: Iterable[Image], shape: Shape)
     return figures
 
 
-def _passed(gpu: Gpu, todo: Plan, blocks: Iterable[Image], stage: RowStage, at_once: int) -> Iterator[Image]:
-    """Does a pass of a step."""
-    (step,), one = stage.steps, stage.one
+class _Ends(NamedTuple):
+    """What a stage reads, a file's pixels with a decoding, or planes; and what it writes, pixels for a target."""
+
+    decoding: Decoding | None
+    target: Target | None
+
+
+def _passed(
+    gpu: Gpu, todo: Plan, blocks: Iterable[Image], stage: RowStage, at_once: int, ends: _Ends
+) -> Iterator[Image | Stored]:
+    """Does a pass of a step.
+
+    Of a file's pixels those that rows depend on are kept, not their planes.
+    """
+    (step,), one, (decoding, target) = stage.steps, stage.one, ends
     assert one is not None
-    planes = one.around(prepared(gpu, block, step.traits, todo) for block in blocks)
+    if decoding is not None:
+        lines: Iterable[Image] = map(as_lines, blocks)
+    else:
+        lines = (prepared(gpu, block, step.traits, todo) for block in blocks)
+        lines = lines if one.around is None else one.around(lines)
     most = _most(stage, at_once)
-    for rows, first, end in windows(planes, one.needs, stage.wanted, most, one.align):
-        result = run(gpu, todo._replace(steps=(_making(step, one, first, end),)), rows)
+    for rows, first, end in windows(lines, one.needs, stage.wanted, most, one.align):
+        if decoding is not None:
+            start, stop = one.needs(first, end)
+            assert rows.part is not None
+            at = slice(max(start - rows.part.first, 0), min(stop - rows.part.first, rows.shape[1]))
+            rows = as_pixels(rows_of(rows, at), rows.shape[2] // stage.shape[2])
+        making = todo._replace(steps=(_making(step, one, first, end),))
+        made = [run(gpu, making, rows, decoding, target)]
         del rows  # whose memory is free while the next are joined
-        assert isinstance(result, Image)
-        result.part = Part(first, one.shape[1])
-        yield result
+        if isinstance(made[0], Image):
+            made[0].part = Part(first, one.shape[1])
+        yield made.pop()
 
 
 def _making(step: Step, one: Pass, first: int, end: int) -> Step:
     """Returns a step that makes some rows of the result."""
+    operation = step.operation
 
     def function(gpu: Gpu, image: Image, _params: Params) -> Image:
         return one.make(gpu, image, first, end)
 
-    return step._replace(operation=replace(step.operation, function=function, stage=None))
+    ends = None
+    if operation.ends is not None and operation.passes is None:
+        ends = partial(operation.ends, rows=(first, end))
+    record = replace(operation, function=function, ends=ends, stage=None, joins=lambda _params: False)
+    return step._replace(operation=record)
 
 
 def _most(stage: RowStage, at_once: int) -> int:

@@ -18,27 +18,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..params.moves import Frame, Move, Shrunk
 from ..passes import Pass, Reach, Slabbed, Spectral, Turn
 from ..plan import Step
-from ..tiles.memory import ROUNDED, no_room
+from . import blocks
+from .blocks import Shape, row_bytes
 from .window import with_halo, with_neighbours
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..plan import Plan
 
-Shape = tuple[int, int, int]
-
-# Bytes of a block's planes from which on larger blocks are no faster.
-_ENOUGH = 1 << 25
-# Rows of a block for each row of the largest halo, if there is room: the halo is computed once more for each block.
-# Twice as many take no less of the processor's time for a bloom of 1.2 gigapixels, and a quarter more memory.
-_PER_HALO = 2
-# Copies of a block's planes that are on the device at a time: a file's floats, planes, a step's result, the pixels to
-# be written, and one to spare.
-_ENDS = 5
-# Copies of its rows that a pass has beside its own work: the rows that it keeps, those rows joined, and the result.
-_LOCAL = 3
-# Copies of its rows that a ``write`` step takes: light, and the pixels that are made of it.
-_SEEN = 3
+# Halos of a step that a picture has at least if it goes by rows though there is room for it.
+_LEAST_HALOS = 16
 
 
 class RowStage(NamedTuple):
@@ -160,7 +149,21 @@ class ScheduledStep:
             return None
         each, halo = self.step.traits.bytes_per_value, int(self.reach.rows)
         one = with_halo(shape, halo, lambda gpu, image: operation(gpu, image, params), each)
+        one = one._replace(again=2 * halo * self.reach.again)
         return (with_neighbours(one, halo) if self.reach.around else one,)
+
+    @property
+    def takes_rows_once(self) -> bool:
+        """Whether its input's rows are worked on as they come, a single time, and few of them are waited for."""
+        operation, params = self.step.operation, self.step.params
+        if self.barrier is not None or self.reach.around or not self.reach.exact or self.passes is None:
+            return False
+        halo, again = sum(one.window - 1 for one in self.passes), sum(one.again for one in self.passes)
+        return (
+            halo * _LEAST_HALOS <= self.shape[1]
+            and again * blocks.PER_AGAIN * row_bytes(self.shape) <= blocks.MOST
+            and operation.measure(self.gpu, self.shape, params) is None
+        )
 
     @property
     def result(self) -> Shape:
@@ -287,6 +290,11 @@ class RowSchedule:
                 return at.step.operation.words(at.step.params)
         return None
 
+    @property
+    def takes_rows_once(self) -> bool:
+        """Whether a picture that has room as a whole is done by rows: each step works on them as they come."""
+        return all(at.takes_rows_once for at in self.steps)
+
     @cached_property
     def segments(self) -> tuple[RowSchedule, ...]:
         """The segments between barriers; there is one at least."""
@@ -330,44 +338,3 @@ class RowSchedule:
     def needed(self, wanted: tuple[int, int] | None = None) -> tuple[int, int]:
         """Returns the rows (first, end) of the picture on which rows of the result, or all of them, depend."""
         return self.stages(wanted)[0].needed
-
-
-def block_bytes(gpu: Gpu, stages: tuple[RowStage, ...], *, ends: float = 0.0, tables: float = 0.0) -> int:
-    """Returns how many bytes the planes of a block of rows should take, both of the file's rows and of a pass's result.
-
-    ``ends``: copies of a block that are taken before the first stage or behind the last one, beside the usual ones;
-    ``tables``: bytes that are taken all the time.
-
-    Raises DeviceError if the device has no room for a single row of each.
-    """
-    room, widest = gpu.limits.global_bytes / ROUNDED, 0
-    copies, fixed, least = _ENDS + ends, tables, row_bytes(stages[0].shape)
-    beside = 0.0  # copies that a step on these rows alone has beside its input and its result
-    for stage in stages:
-        for step in stage.steps:
-            fixed += step.traits.fixed_bytes + step.operation.fixed_bytes(gpu, stage.shape, step.params)
-            if stage.one is None:
-                beside = max(beside, step.traits.bytes_per_value / 4 - 1)
-        copies += _SEEN * sum(step.operation.writes for step in stage.steps)
-        if stage.one is not None:
-            row, of_pass = row_bytes(stage.shape), _LOCAL + stage.one.bytes_per_value / 4
-            copies += of_pass
-            fixed += (stage.one.window - 1) * row * of_pass
-            widest = max(widest, stage.one.window * row)
-            least = max(least, row, stage.one.align * row_bytes(stage.result))
-    copies += beside
-    most = int(min((room - fixed) // copies, gpu.limits.max_alloc_bytes - widest))
-    if most < least:
-        needed = ROUNDED * (fixed + copies * least)
-        raise no_room(gpu, f"rows of {stages[0].shape[2]} pixels need", needed)
-    return max(least, min(most, max(_ENOUGH, math.ceil(_PER_HALO * widest / 2))))
-
-
-def row_bytes(shape: Shape) -> int:
-    """Returns the bytes of a row of planes."""
-    return 4 * shape[0] * shape[2]
-
-
-def rows_at_once(shape: Shape, at_once: int) -> int:
-    """Returns how many rows come at a time if their planes are to take so many bytes."""
-    return max(1, min(shape[1], at_once // row_bytes(shape)))

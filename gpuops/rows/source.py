@@ -24,7 +24,8 @@ from ..pixels.coding import Decoding
 from ..pixels.turns import upright
 from ..plan import prepared
 from ..space import LIGHT, Space, Stored
-from .schedule import RowSchedule, ScheduledStep, Shape, rows_at_once
+from .blocks import Shape, rows_at_once
+from .schedule import RowSchedule, ScheduledStep
 from .threads import Writing, read_ahead, rows_ahead
 
 if TYPE_CHECKING:
@@ -91,9 +92,10 @@ class RowsOfFile:
                 if end <= wanted[0]:
                     continue
                 self.look(block, first)
-                image = self.load(block)
-                image.part = Part(first, height)
-                yield image
+                given = [self.load(block)]
+                del block
+                given[0].part = Part(first, height)
+                yield given.pop()  # whose memory belongs to the caller
                 if end >= wanted[1]:
                     return
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Executor
 from contextlib import closing, suppress
 from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy.typing as npt
@@ -86,10 +87,13 @@ def rows_ahead(
     first = 0
     with closing(read_ahead(gpu, pool, strips.rows(count))) as blocks:
         for block in blocks:
-            for start in range(0, len(block), count):  # tiles may have more
-                rows = block[start : start + count]
-                yield first, rows
-                first += len(rows)
+            rows = [
+                block[start : start + count] for start in range(0, len(block), count)
+            ]  # tiles may have more
+            del block
+            for at in accumulate(map(len, rows[:-1]), initial=first):
+                first = at + len(rows[0])
+                yield at, rows.pop(0)  # whose memory belongs to the caller
 
 
 def read_ahead(gpu: Gpu, pool: Executor, blocks: Iterator[T]) -> Generator[T, None, None]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy as copied
+
 from ..image import Image
 
 Shape = tuple[int, ...]
@@ -17,6 +19,29 @@ def cut(image: Image, at: Shape, shape: Shape) -> Image:
 def rows_of(image: Image, first: int, count: int) -> Image:
     """Some rows of an image from ``first`` on: the Image itself if these are all of them, else a copy."""
     return image if count == image.shape[1] else cut(image, (first, 0), (count, image.shape[2]))
+
+
+def rows_of_pixels(pixels: Image, first: int, count: int) -> Image:
+    """The same of pixels (rows, columns, channels)."""
+    return as_pixels(rows_of(as_lines(pixels), first, count), pixels.shape[2])
+
+
+def as_lines(pixels: Image) -> Image:
+    """Pixels (rows, columns, channels) as one plane, whose rows hold all values of a row; it has the same memory."""
+    rows, columns, channels = pixels.shape
+    return _shaped(pixels, (1, rows, columns * channels))
+
+
+def as_pixels(lines: Image, channels: int) -> Image:
+    """The pixels, of so many channels, that :func:`as_lines` has made a plane of; they have the same memory."""
+    _, rows, values = lines.shape
+    return _shaped(lines, (rows, values // channels, channels))
+
+
+def _shaped(image: Image, shape: Shape) -> Image:
+    made = copied(image)
+    made.shape = shape
+    return made
 
 
 def paste(image: Image, part: Image, at: Shape) -> None:
