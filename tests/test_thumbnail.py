@@ -139,3 +139,14 @@ def test_exr_windows(clpix, rng, tmp_path) -> None:
     ours, theirs = (files.read(tmp_path / f"{name}.exr") for name in ("thumbnail", "resize"))
     assert ours.frame == theirs.frame and (ours.frame.width, ours.frame.height) == (40, 30)
     np.testing.assert_array_equal(ours.pixels, theirs.pixels)
+
+
+def test_a_result_that_is_too_large_is_refused(clpix, rng, tmp_path) -> None:
+    """The line is the same where a decoder is asked before."""
+    pixels = rng.integers(0, 256, (400, 8, 3)).astype(np.uint8)
+    for suffix in (".jpg", ".png"):
+        path = saved(tmp_path / f"in{suffix}", pixels)
+        run = clpix("thumbnail", path, "--size", "1000000x", "--enlarge", "-o", tmp_path / "a.png")
+        assert run.code == 1 and run.err == (
+            f"clpix: error: {path}: the result would be 1000000 × 50000000 pixels: a side has at most 1048576\n"
+        )

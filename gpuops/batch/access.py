@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from .. import files, notes
-from ..errors import FileError
+from ..errors import FileError, ParameterError
 from ..files import locations, output
 from ..files.formats.png import Undo, undone_by
 from ..files.streams import INPUT, called, copied
@@ -69,7 +69,10 @@ class Access:
         check_source(self.path)
         with self._here() as path:
             most = self.budget.nbytes // self.budget.among
-            picture = files.read_smaller(path, partial(shrinks, params), most)
+            try:
+                picture = files.read_smaller(path, partial(shrinks, params), most)
+            except ParameterError:  # the step says what is wrong with it
+                return None
         if picture is None:
             return None
         self._release()

@@ -115,8 +115,6 @@ def _of_picture(params: ResizeParams, height: int, width: int) -> tuple[Resample
 
     cut = params.fit == "cover" and params.size is not None and None not in params.size
     columns, rows = target(params, height, width)
-    if max(rows, columns) > MOST:
-        raise ParameterError(f"the result would be {columns} × {rows} pixels: a side has at most {MOST}")
     if not cut:
         return ResampledAxis.of(height, rows), ResampledAxis.of(width, columns)
     # The axis that is enlarged most, or shrunk least, is covered as a whole; the other has the same scale.
@@ -132,7 +130,14 @@ def shrinks(params: ResizeParams, _orientation: int, height: int, width: int) ->
 
 
 def target(params: ResizeParams, height: int, width: int) -> tuple[int, int]:
-    """The result's width and height, at least 1 pixel each."""
+    """The result's width and height, at least 1 pixel each. Raises ParameterError for more than :data:`MOST`."""
+    columns, rows = _target(params, height, width)
+    if max(rows, columns) > MOST:
+        raise ParameterError(f"the result would be {columns} × {rows} pixels: a side has at most {MOST}")
+    return columns, rows
+
+
+def _target(params: ResizeParams, height: int, width: int) -> tuple[int, int]:
     if params.scale is not None:
         across, down = params.scale
         return max(1, math.floor(width * across + 0.5)), max(1, math.floor(height * down + 0.5))
