@@ -8,6 +8,7 @@ from gpuops import GpuopsWarning, ParameterError
 from gpuops.filters import blur
 from gpuops.ops.blur import BlurParams
 from gpuops.params.border import BORDERS, SYNONYMS, border_name, border_option
+from gpuops.passes import Reach
 from gpuops.pixels.coding import Decoding, Encoding
 
 from .choices import each
@@ -158,7 +159,7 @@ def test_nan_gets_as_far_as_is_said(gpu, sigma) -> None:
         far = max(middle - spread.min(), spread.max() - middle)
         said = blur.reach(gpu, x.shape, params).spoiled
         assert 0.4 * said < far <= said
-    assert blur.reach(gpu, x.shape, BlurParams(kind="median", radius=(3, 3))) == (3, 0, False)
+    assert blur.reach(gpu, x.shape, BlurParams(kind="median", radius=(3, 3))) == Reach(3, 0)
 
 
 KINDS: list[dict[str, object]] = [
