@@ -1,5 +1,5 @@
 """This module lets ``python -m clpix`` run the program."""
 
-from .main import main
+from .entry import main
 
 main()

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 from gpuops.errors import DeviceError, GpuopsError, ParameterError
 from gpuops.process import signals, standard_error
@@ -29,7 +30,7 @@ def exit_code(error: GpuopsError | OSError, command: str) -> int:
     return USAGE if isinstance(error, ParameterError) or command in VERDICTS else FAILURE
 
 
-def _interrupt(number: int, _frame: FrameType | None) -> None:
+def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
     """Ends the program on Ctrl-C, a kill or a closed terminal, with one line and without half-written files.
 
     Not by an exception: raised within a callback from C it would be swallowed, or bring the process down.
@@ -58,6 +59,22 @@ def leave(code: int) -> None:
         return
     atexit._run_exitfuncs()
     os._exit(code)
+
+
+def leave_child(code: int) -> NoReturn:
+    """Ends a process that runs one command for a server, once the command's threads have ended."""
+    leave(code)
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()
+    os._exit(code)
+
+
+def end_silently() -> NoReturn:
+    """Ends the program without half-written files: the server that has started it has died, and the client says so."""
+    standard_error.close()
+    _interrupt(signal.SIGTERM, None)
 
 
 @contextmanager

@@ -39,6 +39,7 @@ COMMANDS = {
     "info": "what a file is, and the statistics of its values",
     "devices": "what can run, and what was skipped and why",
     "bench": "measure this device",
+    "server": "a resident helper that makes commands start at once",
     "help": "help on a command, or on the options that all have",
 }
 # Objects that the imports of a command make, and a few more.
@@ -143,6 +144,14 @@ def _collect_later() -> None:
 
 def main(args: list[str] | None = None) -> None:
     """Runs the program and exits."""
+    code = run(args)
+    if args is None:
+        exits.leave(code)
+    sys.exit(code)
+
+
+def run(args: list[str] | None = None) -> int:
+    """Runs the program in a process that has done nothing yet. Returns the exit code; what it says is written."""
     _occupy_standard_streams()
     # There is nothing here for numpy's threads to do, and signals that they took while drivers load might get lost.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -158,10 +167,7 @@ def main(args: list[str] | None = None) -> None:
 
         completion.register()
     with standard_error.apart():
-        code = _run(args)
-    if args is None:
-        exits.leave(code)
-    sys.exit(code)
+        return _run(args)
 
 
 def _run(args: list[str] | None) -> int:

@@ -87,7 +87,9 @@ class RegressFixture:
         __tracebackhide__ = True
         from gpuops.params.comparing import Comparing
         from gpuops.params.thresholds import Thresholds
+        from gpuops.regress.acceptance import replacement
         from gpuops.regress.judge import judge, pairs
+        from gpuops.regress.references import Change
 
         node = self._request.node
         config = node.config
@@ -102,10 +104,16 @@ class RegressFixture:
         result = _write(picture, folder / name)
         inside = result.relative_to(folder).as_posix()
         known, places = self._device.references(str(where))
-        if config.getoption("--clpix-update"):
-            known.accept({inside: str(result)})
-        one_pair = pairs(folder, known, places, {inside})
-        (outcome,) = judge(one_pair, Comparing(), lambda _name: limits, self._device.open, jobs=1)
+
+        def judged() -> Outcome:
+            one_pair = pairs(folder, known, places, {inside})
+            (outcome,) = judge(one_pair, Comparing(), lambda _name: limits, self._device.open, jobs=1)
+            return outcome
+
+        outcome = judged()
+        if config.getoption("--clpix-update") and outcome.status != "equal":
+            known.change({inside: replacement(outcome) if outcome.result else Change(str(result))})
+            outcome = judged()
         config.stash[_OUTCOMES].append(outcome)
         node.user_properties.append((f"clpix {inside}", outcome.status))
         if not outcome.good and outcome.status != "warned":

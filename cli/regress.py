@@ -16,6 +16,7 @@ from . import commands, options, suites
 from .audit import audit
 from .compare import GROUPS, GivenOptions, comparing
 from .messages import near
+from .serve import serve
 from .shared import flag, option, shown
 from .suites import (
     JOBS,
@@ -105,6 +106,7 @@ class Accepting:
     place: str | None = option(
         "Accept them only for this device or platform, such as linux.", "NAME", "--for"
     )
+    also: bool = flag("Keep the references, and make the results further ones that are valid, too.")
     remove_missing: bool = flag("Remove references that have no result.")
     recompress: bool = flag("Store PNG files smaller, with the same pixels and other bytes.")
     dry_run: bool = flag("Print what would change, and change nothing.")
@@ -191,6 +193,12 @@ def run(telling: Running, given: GivenOptions, suite: str, names: tuple[str, ...
             over=given.thresholds, jobs=telling.jobs or os.cpu_count() or 1, memory=telling.memory,
         )  # fmt: skip
         about = {"suite": suite, "results": str(out), "references": content.references}
+        if len(cases) < len(content.cases):
+            tags, shard = (
+                (f"--tag {tag}" for tag in telling.tags),
+                telling.shard and f"--shard {telling.shard}",
+            )
+            about["selection"] = " ".join(filter(None, (*names, *tags, shard)))
         suites.finish(telling, seen, device, about)
 
 
@@ -240,9 +248,10 @@ def accept(how: Accepting, names: tuple[str, ...]) -> None:
     """Make results of a run the new references, byte for byte.
 
     NAMES are names of pictures, or patterns. Without them, all results are taken that are new, renamed or differ. A
-    result that has changed since the run is refused, and so is one that is no picture.
+    result that has changed since the run is refused, and so is one that is no picture. It takes the place of the
+    reference that it was compared with. The references of a renamed picture get the new name.
     """
-    from gpuops.regress import acceptance, references
+    from gpuops.regress import acceptance, index, references
 
     if not (how.in_ci or how.dry_run):
         refuse_in_ci("use --in-ci if it may")
@@ -255,23 +264,26 @@ def accept(how: Accepting, names: tuple[str, ...]) -> None:
         raise ParameterError(
             f"{how.source or LAST}: a report does not choose which folder changes: name it by --references"
         )
-    chosen = acceptance.choose(seen, names, remove_missing=how.remove_missing)
-    into = references.references(str(target))
+    chosen = acceptance.choose(seen, names, place=place, also=how.also, remove_missing=how.remove_missing)
+    into = index.references(str(target))
     if how.dry_run:
         acceptance.check(seen, chosen, into)
-        for name, path in chosen.items():
-            what = f"remove {name}" if path is None else f"accept {name} from {path}"
-            click.echo(visible(f"would {what}"))
+        for name, (source, _, _, _, old) in chosen.items():
+            what = f"remove {name}" if source is None else f"accept {name} from {source}"
+            click.echo(visible(f"would rename {old} to {name}" if old else f"would {what}"))
         return
-    changed = acceptance.accept(seen, chosen, into, place, recompress=how.recompress)
+    changed = acceptance.accept(seen, chosen, into, recompress=how.recompress)
     for name in changed:
-        click.echo(visible(f"{'removed' if chosen[name] is None else 'accepted'} {name}"))
+        source, old = chosen[name].source, chosen[name].old
+        what = f"renamed {old} to {name}" if old else f"{'removed' if source is None else 'accepted'} {name}"
+        click.echo(visible(what))
     click.echo(visible(f"{len(changed)} of {len(chosen)} references changed in {target}"))
     if not how.remove_missing and (left := len(acceptance.missing(seen))):
         click.echo(f"{left} references have no result; --remove-missing removes them")
 
 
 command.add_command(audit)
+command.add_command(serve)
 
 
 @dataclass(frozen=True)
@@ -303,7 +315,7 @@ def calibrate(how: Calibrating, given: GivenOptions, suite: str, names: tuple[st
     They are tables of TOML for the suite. A picture that never changes needs none. With --variance the pictures of
     Monte Carlo renders get references for the Z-test; 16 runs or more make it sharp.
     """
-    from gpuops.regress import manifest, references, thresholds
+    from gpuops.regress import index, manifest, thresholds
     from gpuops.regress.cases import run_cases
 
     options.refuse("thresholds are what is measured", *GROUPS["Thresholds"], *GROUPS["As idiff"])
@@ -326,6 +338,6 @@ def calibrate(how: Calibrating, given: GivenOptions, suite: str, names: tuple[st
     said = {}
     if how.variance:
         noisy = {name: made[name] for name, figures in noise.items() if figures}
-        known = references.references(content.references)
+        known = index.references(content.references)
         said = thresholds.write_references(noisy, f"{STATE}/calibrate/mean", known)
     click.echo(thresholds.to_toml(noise, how.margin, said), nl=False)

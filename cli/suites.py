@@ -90,7 +90,8 @@ class Device(ExitStack):
 
     def references(self, path: str) -> tuple[References, tuple[str, ...]]:
         """Returns references, and the names under which this device and platform may have some of their own."""
-        from gpuops.regress.references import places_of, references
+        from gpuops.regress.index import references
+        from gpuops.regress.references import places_of
 
         known = references(path)
         if len(known.places) == 1:
@@ -164,8 +165,13 @@ def finish(telling: Telling, outcomes: Iterable[Outcome], device: Device, about:
         raise ParameterError(f"{about.get('results')}: there are no pictures to compare")
     totals = ", ".join(f"{count} {status}" for status, count in seen.totals.items())
     click.echo(f"{len(results)} pictures: {totals}")
-    if not telling.quiet and set(seen.totals) == {"new"}:
-        click.echo(visible(_about_first_run(about["references"])))
+    if not telling.quiet:
+        if set(seen.totals) == {"new"}:
+            click.echo(visible(_about_first_run(about["references"])))
+        if spare := [one.name for one in results if one.status == "skipped"]:
+            shown = f"{', '.join(spare[:3])}{', …' * (len(spare) > 3)}"
+            removes = "'clpix regress accept --remove-missing' removes them"
+            click.echo(visible(f"references that no case of {about['suite']} makes: {shown}; {removes}"))
     text = to_json(seen)
     from .messages import complain
 
@@ -235,6 +241,6 @@ def line_of(outcome: Outcome) -> str:
         parts.append(f"worst at {worst.x},{worst.y}: {values[0]} in place of {values[1]}")
     if outcome.message:
         parts.append(outcome.message)
-    if outcome.reference is not None and outcome.reference.of != "base":
+    if outcome.reference is not None and outcome.reference.of.partition(":")[0] != "base":
         parts.append(f"reference of {outcome.reference.of}")
     return visible(f"{outcome.status:<8} {outcome.name}: {'; '.join(parts)}")

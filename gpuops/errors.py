@@ -94,7 +94,8 @@ def shortened(text: str) -> str:
 
 def visible(text: str) -> str:
     """Returns text without addresses' secrets, or characters that would change a terminal's colours or break a line."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in masked(text))
+    text = masked(text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def json_values(value: Any, odd: Callable[[float], object] = str) -> Any:
@@ -102,17 +103,19 @@ def json_values(value: Any, odd: Callable[[float], object] = str) -> Any:
 
     ``odd``: what stands for NaN and infinities; by default the texts "nan", "inf" and "-inf".
     """
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else odd(value)
     if hasattr(value, "tolist"):
-        value = value.tolist()
+        return json_values(value.tolist(), odd)
     if hasattr(value, "_asdict"):
         value = value._asdict()
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return {str(key): json_values(item, odd) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [json_values(item, odd) for item in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else odd(value)
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+    return str(value)
 
 
 def json_text(value: object, indent: int | None = None) -> str:

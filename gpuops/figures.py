@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from importlib import import_module
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -157,12 +157,18 @@ def _of(place: str, **options: Any) -> Callable[..., Any]:
 
     It is imported when it is called: it needs numpy, and a command's help must not wait for it.
     """
-    module, _, name = place.partition(".")
 
     def function(*args: Any) -> Any:
-        return getattr(import_module(f".metrics.{module}", __package__), name)(*args, **options)
+        return _at(place)(*args, **options)
 
     return function
+
+
+@cache
+def _at(place: str) -> Callable[..., Any]:
+    module, _, name = place.partition(".")
+    of: Callable[..., Any] = getattr(import_module(f".metrics.{module}", __package__), name)
+    return of
 
 
 def _psnr(counts: Counts, pair: Pair) -> float:

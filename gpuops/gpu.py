@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyopencl as cl
 import pyopencl.tools
 
+from .device import contexts
 from .device.info import Limits
 from .enqueue import LATER, Argument, BoundLaunch, Later, Local, Scalar, set_argument, whole_groups
 from .errors import DeviceError, DeviceMemoryError, ParameterError, are_allowed, byte_count
@@ -85,7 +86,7 @@ class Gpu:
             self.device, self.info = select(device)
         with self.phase("context"):
             with signals.kept():
-                self.context = cl.Context([self.device])
+                self.context = contexts.context(self.device)
             if report is None:
                 self.queue = cl.CommandQueue(self.context)
             else:

@@ -92,7 +92,9 @@ class Image:
 
     @linear.setter
     def linear(self, linear: bool) -> None:
-        self.space = replace(self.space, colour=LINEAR if linear else SRGB)
+        colour = LINEAR if linear else SRGB
+        if self.space.colour is not colour:
+            self.space = replace(self.space, colour=colour)
 
     @property
     def nbytes(self) -> int:
@@ -138,9 +140,11 @@ class Image:
         channels, rows, columns = self.shape
         size = self.dtype.itemsize
         values = np.empty(channels, self.dtype)
-        for k in range(channels):
-            offset = ((k * rows + row) * columns + column) * size
-            self.gpu.copy(values[k : k + 1], self.buffer, src_offset=offset)
+        self.gpu.copy(
+            values, self.buffer, buffer_origin=(column * size, row, 0), host_origin=(0, 0, 0),
+            region=(size, 1, channels), buffer_pitches=(columns * size, rows * columns * size),
+            host_pitches=(size, size),
+        )  # fmt: skip
         return values
 
     def without_alpha(self) -> Image:

@@ -143,6 +143,12 @@ class Operation:
     fixed_bytes : callable, optional
         ``(gpu, shape, params)`` → bytes of the device's memory that stay taken while such Images come and go. Where all
         rows are needed at once: bytes that are taken in addition to the traits'.
+    parts : callable, optional
+        ``(params, orientation, height, width)`` → the parameters of the steps that do the same to a picture of this
+        EXIF orientation, in a display window of this size. A chain on a file does these in its place.
+    shrinks : callable, optional
+        ``(params, orientation, height, width)`` → by how much a decoder may make such a picture smaller before: 1 for
+        not at all.
     passes : callable, optional
         ``(gpu, shape, params)`` → each :class:`Pass` that does the same in place of ``function``, one after the other,
         where rows of the result are not those of the input. None: all rows of the input are needed at once.
@@ -204,6 +210,8 @@ class Operation:
     fixed_bytes: Callable[[Gpu, tuple[int, int, int], Any], float] = lambda _gpu, _shape, _params: 0.0
     measure: Callable[[Gpu, tuple[int, int, int], Any], Measure | None] = lambda _gpu, _shape, _params: None
     together: Callable[[Any], Together | None] = lambda _params: None
+    parts: Callable[[Any, int, int, int], tuple[Params, ...]] | None = None
+    shrinks: Callable[[Any, int, int, int], int] | None = None
     passes: Callable[[Gpu, tuple[int, int, int], Any], tuple[Pass, ...] | None] | None = None
     turn: Callable[[Any, int], Turn | None] | None = None
     move: Callable[[Any, int, int], Move | None] = lambda _params, _height, _width: None

@@ -142,7 +142,7 @@ class Programs:
         self._programs: WeakValueDictionary[Program, cl.Program] = WeakValueDictionary()
         self._kernels: WeakValueDictionary[_Key, Kernel] = WeakValueDictionary()
         # Keyed by whether kernels suit one size only; the least recently used come first.
-        self._recent: dict[bool, OrderedDict[_Key, Kernel]] = {False: OrderedDict(), True: OrderedDict()}
+        self._recent: dict[bool, OrderedDict[Kernel, None]] = {False: OrderedDict(), True: OrderedDict()}
         self._changing = RLock()  # held while these change
         self._building = RLock()  # held while programs are built: none is built twice
 
@@ -153,7 +153,7 @@ class Programs:
     def clear(self) -> None:
         """Drops the kernels that nobody else refers to, and their programs."""
         with self._changing:
-            gone = [kernel for recent in self._recent.values() for kernel in recent.values()]
+            gone = [kernel for recent in self._recent.values() for kernel in recent]
             for recent in self._recent.values():
                 recent.clear()
         del gone  # without the lock, as drivers take their time
@@ -162,26 +162,28 @@ class Programs:
         """Returns kernels by sources, name and defines, as :meth:`gpuops.gpu.Gpu.kernels`."""
         # The keys name the sources: a text of many kilobytes is not to be put together for each launch.
         keys = [(source, name, _options(defines)) for source, name, defines in requests]
-        kernels = self._known(keys)
-        if len(kernels) < len(set(keys)):
-            with self._building:
-                kernels = self._known(keys)
-                kernels |= self._made([key for key in dict.fromkeys(keys) if key not in kernels])
-        return [kernels[key] for key in keys]
+        known = self._known(keys)
+        if len(kernels := [kernel for kernel in known if kernel]) == len(keys):
+            return kernels
+        with self._building:
+            known = self._known(keys)
+            made = self._made([key for key, kernel in zip(keys, known, strict=True) if not kernel])
+        return [kernel or made[key] for key, kernel in zip(keys, known, strict=True)]
 
-    def _known(self, keys: Sequence[_Key]) -> dict[_Key, Kernel]:
-        """Returns those of the kernels that are built already."""
+    def _known(self, keys: Sequence[_Key]) -> list[Kernel | None]:
+        """Returns the kernels; None for those that are not built yet."""
         with self._changing:
-            kernels = {key: kernel for key in keys if (kernel := self._kernels.get(key))}
-            for key, kernel in kernels.items():
-                self._used(key, kernel)
+            kernels = [self._kernels.get(key) for key in keys]  # a key's hash takes longer than all the rest
+            for kernel in kernels:
+                if kernel:
+                    self._used(kernel)
             return kernels
 
-    def _used(self, key: _Key, kernel: Kernel) -> None:
+    def _used(self, kernel: Kernel) -> None:
         """Notes that the kernel was used just now, so that all others are dropped before it."""
         recent = self._recent[kernel.once]
-        recent[key] = kernel
-        recent.move_to_end(key)
+        recent[kernel] = None
+        recent.move_to_end(kernel)
         if len(recent) > (MOST_ONCE if kernel.once else MOST_LASTING):
             recent.popitem(last=False)
 
@@ -194,8 +196,8 @@ class Programs:
         with self._changing:
             self._programs.update(there)
             self._kernels.update(made)
-            for key, kernel in made.items():
-                self._used(key, kernel)
+            for kernel in made.values():
+                self._used(kernel)
         return made
 
     def _built(self, missing: Sequence[Program]) -> dict[Program, cl.Program]:

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gpuops import DeviceError, Gpu, programs
-from gpuops.device import cache, pocl
+from gpuops.device import cache, drivers, pocl
 from gpuops.programs import Programs
 
 # A loaded machine, or a kernel that has to be built, makes no example wrong.
@@ -46,11 +47,61 @@ def run_python(*arguments: object, **options: Any) -> subprocess.CompletedProces
     return subprocess.run([sys.executable, *map(str, arguments)], **usual | options)
 
 
-def pytest_configure() -> None:
+class ServedSuite:
+    """A server that runs the commands of all tests, if CLPIX_TEST_SERVER is set; and whether it can run a test's."""
+
+    def __init__(self) -> None:
+        self.environment: list[bytes] | None = None
+
+    def start(self) -> None:
+        """Starts it, for the environment that this process is going to have from now on."""
+        import pyopencl  # noqa: F401
+        from clpix import address
+
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        drivers.prepare(say=False)
+        self.folder = tempfile.TemporaryDirectory(prefix="clpix-", ignore_cleanup_errors=True)
+        os.environ["XDG_RUNTIME_DIR"] = self.folder.name
+        os.environ.pop("CLPIX_SERVER", None)
+        run_python("-m", "clpix", "server", "start", "--idle", "1h", check=True)
+        os.environ["CLPIX_SERVER"] = "require"
+        self.environment = address.keyed(dict(os.environb))
+
+    def is_used(self, request: pytest.FixtureRequest) -> bool:
+        """Says whether the server runs a test's command: nothing of this process is patched, and it would accept it."""
+        from clpix import address
+
+        if self.environment is None or self.environment != address.keyed(dict(os.environb)):
+            return False
+        patch = request.getfixturevalue("monkeypatch") if "monkeypatch" in request.fixturenames else None
+        return patch is None or not (
+            patch._setattr or any(target is not os.environ for target, _, _ in patch._setitem)
+        )
+
+    def stop(self) -> None:
+        if self.environment is not None:
+            print(run_python("-m", "clpix", "server", "status").stdout, file=sys.__stderr__)
+            run_python("-m", "clpix", "server", "stop")
+            self.folder.cleanup()
+
+
+suite = ServedSuite()
+
+
+def pytest_unconfigure() -> None:
+    """Stops the server, if there is one."""
+    suite.stop()
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Failures show few values of arrays, kernels are built for this process alone, and ignored signals are restored.
 
-    A job in the background ignores signals, and programs would inherit that.
+    A job in the background ignores signals, and programs would inherit that. With CLPIX_TEST_SERVER a server is started
+    that runs all commands which could be run without it.
     """
+    is_controller = hasattr(config, "workerinput") is False and getattr(config.option, "numprocesses", None)
+    if os.environ.get("CLPIX_TEST_SERVER") and not is_controller:
+        suite.start()
     Programs.asks_pocl = False
     np.set_printoptions(threshold=30, edgeitems=2)
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
@@ -89,10 +140,10 @@ def is_pocl() -> bool:
 def in_blocks(patch: pytest.MonkeyPatch, nbytes: int = 1 << 12, per_halo: float | None = None) -> None:
     """Has every picture go by rows, in blocks of so many bytes, or of so much of what a pixel depends on."""
     patch.setattr("gpuops.batch.memory.is_too_large", lambda *_: True)
-    patch.setattr("gpuops.rows.schedule._ENOUGH", nbytes)
-    patch.setattr("gpuops.rows.schedule._MOST", nbytes)
+    patch.setattr("gpuops.rows.blocks.ENOUGH", nbytes)
+    patch.setattr("gpuops.rows.blocks.MOST", nbytes)
     if per_halo is not None:
-        patch.setattr("gpuops.rows.schedule._PER_HALO", per_halo)
+        patch.setattr("gpuops.rows.blocks._PER_HALO", per_halo)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -173,11 +224,19 @@ class Run:
 
 
 @pytest.fixture
-def clpix(capfd: pytest.CaptureFixture[str]) -> Callable[..., Run]:
-    """Runs the program in this process: ``clpix("blur", path, "-o", out)``."""
+def clpix(capfd: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Callable[..., Run]:
+    """Runs the program in this process: ``clpix("blur", path, "-o", out)``.
+
+    Under CLPIX_TEST_SERVER a server runs it instead, unless the test has changed something in this process.
+    """
     from clpix.main import main
 
     def run(*args: object) -> Run:
+        if suite.is_used(request):
+            done = run_python("-m", "clpix", *args, text=False)
+            return Run(
+                done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+            )
         capfd.readouterr()
         handlers = {
             number: signal.getsignal(number)

@@ -15,6 +15,7 @@ from gpuops.ops.ocio import OcioParams
 from gpuops.ops.resize import ResizeParams
 from gpuops.ops.rotate import RotateParams
 from gpuops.ops.sharpen import SharpenParams
+from gpuops.ops.thumbnail import ThumbnailParams
 from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.kinds import Params
 from gpuops.params.region import Region
@@ -99,6 +100,13 @@ CASES: dict[str, tuple[Params, ...]] = {
         SharpenParams(),
         SharpenParams(2.5, 0.7, 0.05),
         SharpenParams(1.5, 2, 0.02, "colours", "wrap-x"),
+    ),
+    "thumbnail": (
+        ThumbnailParams((13, 13)),
+        ThumbnailParams((None, 11), filter="mitchell"),
+        ThumbnailParams((7, 9), "cover", "area"),
+        ThumbnailParams((61, 17), "stretch", "catmull-rom", enlarge=True, shrink_on_load=False),
+        ThumbnailParams((61, 17), "cover"),
     ),
     "tonemap": (
         TonemapParams(exposure=0.5),

@@ -15,7 +15,7 @@ from PIL import Image as PIL
 from PIL import ImageCms
 
 from gpuops import files, gpu
-from gpuops.files import Metadata, Picture, oiio
+from gpuops.files import Metadata, Picture, oiio, pictures
 
 from .choices import each
 from .conftest import Run
@@ -268,6 +268,20 @@ def test_without_stats_no_device_is_opened(clpix, tmp_path, monkeypatch) -> None
     assert clpix("info", path).code == 0
     missing = clpix("info", tmp_path / "none.png", "--stats")  # a missing file opens no device either
     assert (missing.code, missing.err.count("\n")) == (1, 1)
+
+
+def test_the_format_is_looked_for_once(clpix, tmp_path, monkeypatch) -> None:
+    asked: list[str] = []
+
+    def beginning(name: str, count: int) -> bytes:
+        asked.append(name)
+        return known(name, count)
+
+    known = pictures.beginning
+    monkeypatch.setattr(pictures, "beginning", beginning)
+    paths = [save(tmp_path / f"{number}.png", np.zeros((3, 3, 3), np.uint8)) for number in range(3)]
+    assert clpix("info", *paths).code == 0
+    assert asked == [str(path) for path in paths]
 
 
 def test_standard_input(clpix, tmp_path, monkeypatch) -> None:

@@ -285,8 +285,16 @@ def test_every_option_is_documented(path) -> None:
             assert max(option.opts, key=len) in known, (path, option.opts)
 
 
+SERVER = "how-to/run-many-small-commands"
 # Commands that another one's page describes.
-PAGES_OF = {"ifft": "fft", "idwt": "dwt", "run": "chains", "regress": "compare", "help": "faq"}
+PAGES_OF = {
+    "ifft": "fft",
+    "idwt": "dwt",
+    "run": "chains",
+    "regress": "compare",
+    "help": "faq",
+    "server": SERVER,
+}
 
 
 @pytest.fixture(scope="module")

@@ -23,9 +23,10 @@ from gpuops.ops.resize import ResizeParams
 from gpuops.ops.sharpen import SharpenParams
 from gpuops.params.region import Region
 from gpuops.plan import plan
+from gpuops.rows.blocks import block_bytes, row_bytes
 from gpuops.rows.flow import flow
-from gpuops.rows.schedule import RowSchedule, block_bytes, row_bytes
-from gpuops.rows.window import Edges
+from gpuops.rows.schedule import RowSchedule
+from gpuops.rows.window import Edges, windows
 
 from . import tolerance
 from .choices import thinned
@@ -102,6 +103,21 @@ def test_rows_that_are_not_needed_are_not_worked_on(gpu, monkeypatch) -> None:
     np.testing.assert_array_equal(
         np.concatenate([rows.numpy() for rows in found], 1), as_whole(gpu, chain, x)
     )
+
+
+def test_blocks_are_not_joined_for_a_few_rows(planned) -> None:
+    """On CPUs rows of the result that need one block alone are made of it; the others have what they need."""
+    x = picture((2, 120, 5))
+    given = list(blocks(planned, x, 40))
+    taken = list(windows(given, lambda first, end: (max(first - 2, 0), min(end + 2, 120)), (0, 120), 120))
+    assert [first for _, first, _ in taken] == [0, *(end for _, _, end in taken[:-1])] and taken[-1][2] == 120
+    for rows, first, end in taken:
+        assert rows.part is not None
+        at = slice(rows.part.first, rows.part.first + rows.shape[1])
+        assert at.start <= max(first - 2, 0) and min(end + 2, 120) <= at.stop
+        np.testing.assert_array_equal(rows.numpy(), x[:, at])
+    joined = [rows.shape[1] for rows, _, _ in taken if not any(rows is block for block in given)]
+    assert joined == ([8, 8] if planned.limits.is_cpu else [44, 44])
 
 
 @pytest.mark.parametrize("first", [3, 8, 13])

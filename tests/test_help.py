@@ -1,6 +1,8 @@
 """Help: pages that fit a screen, groups in which every option is found, and examples that run as they stand."""
 
 import glob
+import io
+import os
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
@@ -11,7 +13,7 @@ from typing import Any
 import click
 import numpy as np
 import pytest
-from clpix import help_page, options, shared
+from clpix import entry, help_page, options, shared
 from clpix.commands import Strict, leaves
 from clpix.main import COMMANDS as LISTED
 from clpix.main import cli
@@ -29,7 +31,7 @@ Program = Callable[..., Run]
 
 ROOT = click.Context(cli, info_name="clpix", terminal_width=80)
 LEAVES = {path: command for path, command in leaves(cli, ROOT) if isinstance(command, Strict)}
-GROUPS = {(): cli, **{(name,): cli.get_command(ROOT, name) for name in ("regress", "bench")}}
+GROUPS = {(): cli, **{(name,): cli.get_command(ROOT, name) for name in ("regress", "bench", "server")}}
 #: What takes minutes, by the commands that do it: their examples run without it.
 MEASURES = {
     "copy": ("gpuops.bench.copies.copy",),
@@ -78,7 +80,9 @@ def test_a_page_fits_a_screen(path) -> None:
     unfolded = text.replace(" \\\n    ", " ").splitlines()
     most = 45 if path else 60  # the list of all commands grows
     assert len(lines) <= most and max(map(len, lines)) <= 80
-    assert len(command.examples) >= 3 and all(line.startswith("clpix ") for line in command.examples)
+    options = sum(isinstance(param, click.Option) for param in command.params)
+    enough = 3 if path in GROUPS else min(3, 1 + options)
+    assert len(command.examples) >= enough and all(line.startswith("clpix ") for line in command.examples)
     assert not [line for line in lines if line.endswith("…") and not line.endswith(", …")], (
         "a sentence is cut"
     )
@@ -207,6 +211,7 @@ def there(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clpix: Pr
     shutil.copytree(made, folder)
     monkeypatch.chdir(folder)
     monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     return folder
 
 
@@ -218,6 +223,8 @@ def prepare(clpix: Program, name: tuple[str, ...]) -> None:
     }
     for line in wanted.get(name[:1], ()):
         assert clpix(*line.split()).code == 0
+    if name[:1] == ("server",) and name != ("server", "start"):
+        assert clpix("server", "start").code == 0
     if name == ("regress", "accept"):  # there has to be something that differs
         shutil.copy("photo.png", "expected/soft.png")
         assert clpix("regress", "run", "suite.toml").code == 1
@@ -240,9 +247,19 @@ def expanded(line: str) -> Iterator[str]:
         yield from found or [word]
 
 
+@pytest.fixture
+def own_servers(clpix, tmp_path, monkeypatch) -> Iterator[None]:
+    """Servers that are started have a folder of their own, and end with the test."""
+    (tmp_path / "run").mkdir(mode=0o700)
+    started = {**entry.ENVIRONMENT, b"XDG_RUNTIME_DIR": os.fsencode(tmp_path / "run")}
+    monkeypatch.setattr("clpix.server.ENVIRONMENT", started)
+    yield
+    clpix("server", "stop", "--all")
+
+
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("path", list(LEAVES), ids=" ".join)
-def test_examples_run(clpix, there, monkeypatch, path) -> None:
+def test_examples_run(clpix, there, own_servers, monkeypatch, path) -> None:
     skip_without_package(path[0])
     prepare(clpix, path)
     if path[0] in ("bench", "devices"):
@@ -255,7 +272,7 @@ def test_examples_run(clpix, there, monkeypatch, path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_examples_of_groups_run(clpix, there, monkeypatch) -> None:
+def test_examples_of_groups_run(clpix, there, own_servers, monkeypatch) -> None:
     measure_nothing(monkeypatch)
     for line in chain.from_iterable(map(examples_of, GROUPS)):
         if line == "clpix regress accept":  # there has to be something that differs

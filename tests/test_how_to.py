@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import struct
 import subprocess
 import sys
@@ -154,6 +155,34 @@ def blur_a_folder() -> Iterator[None]:
     expected = signal(ndimage.gaussian_filter(light(load("photos/a.png")), (2, 2, 0), truncate=8))
     for name in names:
         assert np.abs(load(f"soft/{name}") - expected).max() < 1.01 / 255
+
+
+@task
+def run_many_small_commands() -> Iterator[None]:
+    """The shell's lines run as well, with a server of their own."""
+    for name in ("a", "b c"):
+        save(f"photos/{name}.png", scene())
+    yield
+    expected = [Path(f"soft/{name}.png").read_bytes() for name in ("a", "b c")]
+    shutil.rmtree("soft")
+    Path("soft").mkdir()
+    Path("run").mkdir(mode=0o700)
+    blocks = re.findall(
+        r"^```bash\n(.*?)^```", PAGES["run-many-small-commands"].read_text(encoding="utf-8"), re.M | re.S
+    )
+    assert len(blocks) == 2
+    shim = f'clpix() {{ {shlex.quote(sys.executable)} -m clpix "$@"; }}'
+    program = f"set -e; {shim}; {blocks[0]}clpix server status --json"
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("CLPIX_SERVER")}
+    run = subprocess.run(
+        ["bash", "-c", program],
+        env=alone | {"XDG_RUNTIME_DIR": os.path.abspath("run")},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["servers"][0]["served"] == (2 if sys.platform == "linux" else 0)
+    assert [Path(f"soft/{name}.png").read_bytes() for name in ("a", "b c")] == expected
 
 
 @task

@@ -37,8 +37,9 @@ from gpuops.filters import bilateral_grid, both_axes
 from gpuops.filters.bilateral import bilateral
 from gpuops.filters.blur import blur, blur_pixels
 from gpuops.filters.box import Box, box
+from gpuops.filters.clang import CLANG
 from gpuops.filters.convolve import convolve
-from gpuops.filters.median import CLANG, median
+from gpuops.filters.median import median
 from gpuops.fourier import spectrum
 from gpuops.fourier.engine import planner
 from gpuops.glow import d3d11, mip_rows, starburst
@@ -1076,6 +1077,10 @@ def test_reduce_all(gpu, monkeypatch, channels) -> None:
         of.reduce.check(of_luminance, metrics_reference.luminance(pixels[:3]))
 
 
+def test_reduce_codes(gpu, rng) -> None:
+    of.reduce.check_codes(gpu, rng, 4, Decoding(alpha=True, linearise=True))
+
+
 @pytest.mark.parametrize(("channels", "width"), [(1, 37), (4, 36)])
 def test_reduce_mip(gpu, channels, width) -> None:
     """Planes have rows that begin anywhere, and weights about the centre; pixels are read in whole words."""
@@ -1728,12 +1733,16 @@ GENERATED = {("generated", "fft_local"), ("generated", "fft_global"), ("generate
 # Not for llvmpipe, whose loops end after 65535 rounds.
 FOR_VECTORS = {
     ("box", "box"), ("both_axes_wide", "both_wide"), ("dwt_level_wide", "level_wide"),
-    ("fft_wide", "fft_wide"), ("generated", "fft_wide"), ("resize_wide", "resize_wide"),
+    ("fft_wide", "fft_wide"), ("generated", "fft_wide"), ("resize_down", "resize_down"),
+    ("resize_wide", "resize_wide"),
 }  # fmt: skip
 FOR_DOUBLE = {("dwt_bands", "widen"), ("dwt_bands", "narrow")}
 INTEL = "Intel(R) Corporation"
 FOR_GPUS = {"NATIVE", "DENORMS_ARE_ZERO", "FINITE"}  # what comes with native functions
-FOR_CLANG = {("median", "CLANG")}  # branches for compilers that only some devices have
+FOR_CLANG = {
+    ("median", "CLANG"),
+    ("fetch_ahead", "CLANG"),
+}  # branches for compilers that only some devices have
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,8 @@ from gpuops.ops.tonemap import TonemapParams
 from gpuops.params.notations import Region
 from gpuops.pixels.coding import Decoding, Encoding, Losses, losses
 from gpuops.plan import plan
-from gpuops.rows.schedule import RowSchedule, block_bytes, row_bytes
+from gpuops.rows.blocks import block_bytes, row_bytes
+from gpuops.rows.schedule import RowSchedule
 
 # Chains that go by rows, and chains that need all rows, or do much of their work again for each block.
 BY_ROWS = (
@@ -55,7 +56,7 @@ WHOLE = (
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small pictures are large, and blocks have a few rows."""
     monkeypatch.setattr("gpuops.batch.access.LARGE", 1 << 12)
-    monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 14)
+    monkeypatch.setattr("gpuops.rows.blocks.ENOUGH", 1 << 14)
 
 
 @pytest.fixture

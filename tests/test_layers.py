@@ -35,7 +35,7 @@ def way(request, monkeypatch) -> str:
     """Pictures are read as a whole, or by rows as on a machine with no memory."""
     if request.param == "rows":
         monkeypatch.setattr("gpuops.rows.budget.of_machine", lambda: 2)
-        monkeypatch.setattr("gpuops.rows.schedule._ENOUGH", 1 << 12)
+        monkeypatch.setattr("gpuops.rows.blocks.ENOUGH", 1 << 12)
         monkeypatch.setattr("gpuops.rows.budget._LARGE", 1)
     return str(request.param)
 

@@ -17,6 +17,8 @@ ROOT = Path(__file__).parent.parent
 LONGEST = 400
 # Modules beside gpuops' rooms, at most.
 FLAT = 16
+# Modules of the program, but those that run its main function.
+COMMANDS = {path.stem for path in (ROOT / "cli").glob("[a-z]*.py")} - {"entry", "resident"}
 # How operations are computed.
 FAMILIES = ("fourier", "wavelets", "filters", "tone", "glow", "metrics", "pixels", "ocio")
 
@@ -108,7 +110,7 @@ def imports() -> dict[str, set[str]]:
     (tuple(f"gpuops.{family}" for family in (*FAMILIES, "tiles", "params", "files", "device")), ("gpuops.ops",)),
     (("gpuops.ops", "gpuops.tiles", *(f"gpuops.{family}" for family in FAMILIES)), ("gpuops.batch",)),
     (("gpuops.tiles",), ("gpuops.operation", "gpuops.chain")),
-    (tuple(f"clpix.{path.stem}" for path in (ROOT / "cli").glob("[a-z]*.py")), ("clpix.main",)),
+    (tuple(f"clpix.{name}" for name in COMMANDS), ("clpix.main",)),
 ], ids=["program", "kernels", "operations", "jobs", "tiles", "entry point"])  # fmt: skip
 def test_imports_go_one_way(imports, rooms, barred) -> None:
     def within(name: str, rooms: tuple[str, ...]) -> bool:

@@ -33,7 +33,7 @@ def name_of(path: tuple[str, ...]) -> str:
 
 
 def test_every_command_has_a_page(pages) -> None:
-    assert set(pages) == {"clpix", "clpix-bench", *map(name_of, COMMANDS_OF)}
+    assert set(pages) == {"clpix", "clpix-bench", "clpix-server", *map(name_of, COMMANDS_OF)}
     for name, text in pages.items():
         found = re.findall(r"^\.SH (.*)$", text, re.MULTILINE)
         assert [title for title in found if title != "COMMANDS"] == list(SECTIONS), name

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from gpuops.device import cache
 
@@ -102,3 +103,28 @@ def test_the_plugin_is_cheap_to_load() -> None:
     )
     text = run_python("-c", program, check=True).stdout
     assert not {"numpy", "pyopencl", "gpuops", "click", "imageio"} & set(json.loads(text))
+
+
+def test_update_replaces_the_reference_that_was_compared(pytester, monkeypatch) -> None:
+    """The nearest of several, or that of the platform; the others stay."""
+    monkeypatch.setenv("CLPIX_CACHE_DIR", str(cache.cache_folder()))
+    for name, value in {"a.png": 90, "a.png.also/x.png": 30, "b.png": 90, "@linux/b.png": 30}.items():
+        path = pytester.path / "references" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (8, 8), (value,) * 3).save(path)
+    pytester.makepyfile("""
+        import numpy as np
+        import pytest
+
+        @pytest.mark.parametrize("name", ["a", "b"])
+        def test(clpix_regress, name):
+            clpix_regress.check(np.full((8, 8, 3), 33, np.uint8), name)
+    """)
+    pytester.runpytest_subprocess().assert_outcomes(failed=2)
+    pytester.runpytest_subprocess("--clpix-update").assert_outcomes(passed=2)
+    pytester.runpytest_subprocess().assert_outcomes(passed=2)
+    folder = pytester.path / "references"
+    values = {
+        name: Image.open(folder / name).getpixel((0, 0))[0] for name in names(folder) if name.endswith("png")
+    }
+    assert values == {"a.png": 90, "a.png.also/x.png": 33, "b.png": 90, "@linux/b.png": 33}

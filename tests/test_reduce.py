@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuops import Image, ParameterError
+from gpuops import Gpu, Image, ParameterError
 from gpuops.image import Part
 from gpuops.metrics.statistics import (
     Statistics,
@@ -60,6 +60,24 @@ def check(got: Statistics, values: np.ndarray) -> None:
         # A negative channel may cancel others, so that their rounding remains.
         assert got.minimum == pytest.approx(finite.min(), rel=TOLERANCE["sum"], abs=TOLERANCE["sum"])
         assert got.maximum == pytest.approx(finite.max(), rel=TOLERANCE["sum"])
+
+
+def check_codes(gpu: Gpu, rng: np.random.Generator, channels: int, decoding: Decoding) -> None:
+    """Checks statistics of pixels of 8 bits: counts of codes lose nothing."""
+    pixels = rng.integers(0, 256, (97, 101, channels), np.uint8)
+    pixels[:9] = 0
+    planes = upload(gpu, pixels, alpha=decoding.alpha, linearise=decoding.linearise, scale=decoding.scale)
+    of_luminance, each_of = all_statistics(gpu, pixels, decoding=decoding)
+    for got, values in zip(each_of, planes.numpy().astype(np.float64), strict=True):
+        check(got, values)
+        positive = values[values > 0]
+        bins = np.floor(4 * np.log2(positive)).astype(int) + 128
+        np.testing.assert_array_equal(got.histogram, np.bincount(bins, minlength=256))
+        assert (got.minimum, got.maximum) == (values.min(), values.max())
+        assert got.sum == pytest.approx(values.sum(), rel=TOLERANCE["codes"])
+        assert got.log2_sum == pytest.approx(np.log2(positive).sum(), rel=TOLERANCE["codes"])
+    assert of_luminance is not None
+    check(of_luminance, luminance(planes.numpy()[:3]))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -271,6 +289,15 @@ def test_all_of_pixels(gpu, rng, dtype, channels) -> None:
         assert (of_luminance is None) == (channels == 5)
         if of_luminance is not None and channels > 2:
             check(of_luminance, luminance(image.numpy()[:3]))
+
+
+@pytest.mark.cases(1)
+@each(channels__decoding=[
+    (3, Decoding(linearise=True)), (4, Decoding(alpha=True, linearise=True)), (4, Decoding(alpha=True)),
+    (3, Decoding(scale=1.0)),
+])  # fmt: skip
+def test_codes_of_8_bits(gpu, rng, channels, decoding) -> None:
+    check_codes(gpu, rng, channels, decoding)
 
 
 @pytest.mark.exhaustive

@@ -15,7 +15,7 @@ from PIL import Image
 
 from gpuops.regress.html import graphics, write_folder, write_page
 from gpuops.regress.html.graphics import palette
-from gpuops.regress.outcome import Outcome, Run
+from gpuops.regress.outcome import Limit, Outcome, Run
 
 from .choices import each
 from .reference.suite import BLOCK, MARKUP, Suite, small
@@ -194,6 +194,35 @@ def test_the_page_opens_at_the_first_failure(page) -> None:
     assert page.find("#name bdi").text == first and page.find("#case").is_displayed()
     page.press("\ue00c")  # Escape
     assert page.find("#overview").is_displayed() and page("return location.hash") == "#open="
+
+
+@pytest.mark.parametrize(("worst", "others"), [
+    (("failed", 0.4), [("failed", 0.2), ("failed", 0.3), ("error", 0), ("new", 0), ("equal", 0)]),
+    (("size", 0), [("error", 0), ("new", 0), ("warned", 0)]), (("error", 0), [("warned", 0.9), ("new", 0)]),
+    (("warned", 0.4), [("new", 0), ("warned", 0.3), ("equal", 0)]), (("new", 0), [("passed", 0), ("equal", 0)]),
+    (("", 0), [("passed", 0), ("equal", 0), ("skipped", 0)]),
+])  # fmt: skip
+def test_the_page_opens_at_the_worst_case(page, tmp_path, worst, others) -> None:
+    """Whatever the order of the run; keys go on from there."""
+    outcomes = [
+        Outcome(f"{status}-{flip}", status, missed=(Limit("max-flip", flip, 0.1),) if flip else ())
+        for status, flip in (*others, worst)
+        if status
+    ]
+    write_page(tmp_path / "report.html", Run(outcomes))
+    page.path = tmp_path / "report.html"
+    page.open("")
+    if not worst[0]:
+        assert page.find("#overview").is_displayed()
+        return
+    assert page.find("#name bdi").text == f"{worst[0]}-{worst[1]}"
+    assert page.find("#rows [aria-current] .name").text == f"{worst[0]}-{worst[1]}"
+    page.press("j")
+    after = page(
+        "return listed[listed.indexOf(CASES.find((item) => item.name === arguments[0])) + 1].name",
+        "-".join(map(str, worst)),
+    )
+    assert page.find("#name bdi").text == after
 
 
 def test_names_with_markup_are_text(page) -> None:

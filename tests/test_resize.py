@@ -10,10 +10,12 @@ import PIL.Image
 import pytest
 
 from gpuops import Gpu, ParameterError, files
+from gpuops.filters.resampling import BySample, ResampledAxis, weights
 from gpuops.ops.resize import OPERATION as resize
 from gpuops.ops.resize import ResizeParams
 
 from . import tolerance
+from .choices import each
 
 TOLERANCE = tolerance.RESIZE
 IDENTITIES = [ResizeParams(scale=(1, 1)), ResizeParams(scale="100%", filter="nearest")]  # type: ignore[arg-type]
@@ -88,7 +90,8 @@ FILTERS = ("lanczos3", "mitchell", "catmull-rom", "area", "nearest")
 SIZES = [
     ((127, 113), (89, 31)), ((1, 1), (1, 1)), ((1, 1), (13, 7)), ((101, 97), (1, 1)), ((7, 5), (1, 301)),
     ((31, 37), (61, 127)), ((400, 3), (3, 400)), ((3, 400), (400, 3)), ((40, 60), (60, 13)), ((16, 48), (48, 32)),
-    ((2, 4200), (2100, 2)), ((2, 40), (1300, 3)), ((5000, 2), (2, 3)),
+    ((2, 4200), (2100, 2)), ((2, 40), (1300, 3)), ((5000, 2), (2, 3)), ((21, 9000), (3601, 11)),
+    ((300, 700), (17, 200)),
 ]  # fmt: skip
 
 
@@ -186,6 +189,31 @@ def test_a_value_that_is_not_finite_spoils_what_it_reaches(gpu) -> None:
     spoilt = np.zeros((20, 20), bool)
     spoilt[7:13, 7:13] = True  # centres 2 i + 1 less than 6 away from 20.5: 15 … 25
     np.testing.assert_array_equal(np.isnan(result), spoilt)
+    x = np.ones((1, 42, 42), np.float32)
+    x[0, 19, 19] = np.nan
+    result = planes(gpu, x, size=(14, 14))[0]
+    spoilt = np.zeros((14, 14), bool)
+    spoilt[4:9, 4:9] = (
+        True  # centres 3 i + 1.5 less than 9 away from 19.5; the weights of 10.5 and 28.5 are 0
+    )
+    np.testing.assert_array_equal(np.isnan(result), spoilt)
+
+
+@each(filter=FILTERS)
+def test_weights_by_sample(filter) -> None:
+    """They are those by result: the same matrix."""
+    for size, result in ((97, 31), (31, 97), (53, 53), (40, 39), (400, 3), (5, 1)):
+        axis = ResampledAxis.of(size, result)
+        taps = weights(axis, filter)
+        samples = BySample.of(taps, size)
+        by_result, by_sample = np.zeros((2, size, result))
+        for i, (first, count) in enumerate(zip(taps.first, taps.count, strict=True)):
+            by_result[first : first + count, i] = taps.weights[i, :count]
+        for j in range(size):
+            under_way = slice(samples.ended[j], samples.begun[j])
+            by_sample[j, under_way] = samples.weights[j, : under_way.stop - under_way.start]
+            assert not samples.weights[j, under_way.stop - under_way.start :].any()
+        np.testing.assert_array_equal(by_sample, by_result)
 
 
 def test_what_is_refused(gpu, clpix, tmp_path) -> None:

@@ -277,7 +277,7 @@ def test_who_needs_the_whole_says_so(gpu) -> None:
         for case in CASES.get(name, ()):
             todo = plan(Chain(case))
             streams = RowSchedule.of(gpu, todo, shape).obstacle is None
-            declared = record.passes or record.turn or record.spectral(gpu, shape, case)
+            declared = record.parts or record.passes or record.turn or record.spectral(gpu, shape, case)
             declared = declared or record.slabs(gpu, shape, case)
             by_rows = declared is not None or np.isfinite(record.reach_of(gpu, shape, case).rows)
             assert streams <= (not todo.steps or by_rows), name

@@ -1,5 +1,6 @@
 """Suites: manifests, folders, references, accepting, and running of cases. Pictures that are measured are elsewhere."""
 
+import hashlib
 import json
 import os
 import signal
@@ -17,9 +18,10 @@ from gpuops.batch.job import shard
 from gpuops.params.thresholds import Thresholds
 from gpuops.regress import acceptance, manifest
 from gpuops.regress.cases import run_cases
+from gpuops.regress.index import Index, references
 from gpuops.regress.judge import FilePair, pairs
 from gpuops.regress.outcome import Outcome, PairedPicture, Run
-from gpuops.regress.references import Index, References, places_of, references, sha256_of
+from gpuops.regress.references import References, digests_if_unlike, places_of, sha256_of
 
 SUITE = """schema = 1
 references = "refs"
@@ -51,6 +53,18 @@ recipe = "look.toml"
 inputs = ["1.png"]
 outputs = ["c.exr"]
 """
+
+
+@pytest.mark.parametrize("other", [b"a" * 3_000_000, b"a" * 2_999_999 + b"b", b"a" * 7, b""])
+def test_digests_of_files_that_are_unlike(tmp_path, other) -> None:
+    contents = b"a" * 3_000_000, other
+    paths = [tmp_path / name for name in "ab"]
+    for path, content in zip(paths, contents, strict=True):
+        path.write_bytes(content)
+    digests = tuple(hashlib.sha256(content).hexdigest() for content in contents)
+    assert digests_if_unlike(*paths) == (None if contents[0] == other else digests)
+    with pytest.raises(FileError, match=r"none: could not be read \(No such file"):
+        digests_if_unlike(paths[0], tmp_path / "none")
 
 
 def picture(path: Path, value: int) -> Path:
@@ -281,17 +295,19 @@ def test_references_without_a_result_go_if_wanted(tmp_path, kind) -> None:
     run = Run([Outcome("a.png", "missing", None, lost[0]), Outcome("c.png", "renamed", result, lost[1])])
     assert list(acceptance.choose(run)) == ["c.png"]
     chosen = acceptance.choose(run, remove_missing=True)
+    for_linux = acceptance.choose(run, place="linux", remove_missing=True)
     other = replace(run.outcomes[0], reference=lost[0]._replace(sha256="0" * 64))
     with pytest.raises(FileError, match="has changed since"):
         acceptance.accept(Run([other, run.outcomes[1]]), chosen, there)
-    assert acceptance.accept(run, chosen, there, "linux") == ["c.png", "a.png"]
-    assert there.names() == ["a.png", "b.png", "c.png"]
-    assert acceptance.accept(run, chosen, there) == ["c.png", "a.png", "b.png"] and there.names() == ["c.png"]
+    assert acceptance.accept(run, for_linux, there) == ["c.png", "a.png"]
+    assert there.names() == ["a.png", "b.png", "c.png"]  # it is about linux alone
+    assert acceptance.accept(run, chosen, there) == ["c.png", "a.png"] and there.names() == ["c.png"]
+    assert acceptance.accept(run, chosen, there) == []  # once more, as after an interruption
 
 
 _ACCEPT = """
 import sys
-from gpuops.regress.references import references
+from gpuops.regress.index import references
 there = references(sys.argv[1])
 print("ready", flush=True)
 while True:

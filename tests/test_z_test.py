@@ -17,7 +17,8 @@ from gpuops.metrics.variance import Variance, critical, mean_and_variance, z_tes
 from gpuops.params.comparing import Comparing
 from gpuops.params.thresholds import Thresholds
 from gpuops.regress import manifest
-from gpuops.regress.references import Index, References
+from gpuops.regress.index import Index
+from gpuops.regress.references import References
 from gpuops.regress.thresholds import write_references
 
 from .test_suite import make_index

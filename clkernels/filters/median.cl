@@ -5,7 +5,6 @@
 //
 // -D LANES=n      is the number of lanes of a vector
 // -D CLANG        the compiler is Clang, so that vectors may have more than 16 lanes
-// -D AHEAD=n      is 1 to prefetch (CLANG only)
 // -D ITEMS=n      is the number of work-items of a group
 // -D VECTORS=n    is the number of vectors of columns of each
 // -D HEIGHT=n -D WIDTH=n   are the window's size, both odd
@@ -48,6 +47,7 @@ typedef NAME(TYPE, LANES) V;
 static inline void stage(__global const TYPE *in, __local TYPE *line, int item, int row, int x, int height, int width,
                          TYPE cval) {
     int y = border_index(row, height), first = 0, end = 0;  // first … end − 1 are copied as vectors
+    int needed = min(SEGMENT, width - x + REACH);
     in += (size_t)max(y, 0) * width;
 #if LANES > 1
     if (y >= 0 && width >= LANES) {
@@ -60,9 +60,9 @@ static inline void stage(__global const TYPE *in, __local TYPE *line, int item, 
         }
     }
 #endif
-    for (int i = item; i < SEGMENT; i += ITEMS) {
+    for (int i = item; i < needed; i += ITEMS) {
         if (i == first) i = end;
-        if (i >= SEGMENT) break;
+        if (i >= needed) break;
         TYPE v = y < 0 ? cval : element(in, x + i, width, cval);
         line[i] = KEY(TYPE, v);
     }
@@ -82,19 +82,14 @@ static inline void store(V v, __global TYPE *to, int count) {
 
 static inline void step(const __local TYPE *lines, V *held, V *medians);
 
-#ifdef CLANG
-// Prefetches the rows that the step for result rows y … will read and write: the processor's own prefetching stays
-// within a page, and rows are pages apart.
-static inline void prefetch_rows(__global const TYPE *in, __global TYPE *out, int y, int x0, int height, int width) {
+// Fetches what the step for result rows y … will read and write of a vector's columns, from x on: rows are pages apart.
+static inline void fetch_columns(__global const TYPE *in, __global TYPE *out, int y, int x, int height, int width) {
     for (int t = 0; t < TILE; t++) {
         int from = clamp(y + BLOCKS * TILE + t - 1 - HEIGHT / 2, 0, height - 1), to = clamp(y + t, 0, height - 1);
-        for (int x = x0; x < min(x0 + COLUMNS, width); x += LANES) {
-            __builtin_prefetch((const void *)(size_t)(in + (size_t)from * width + x), 0);
-            __builtin_prefetch((const void *)(size_t)(out + (size_t)to * width + x), 1);
-        }
+        FETCH_AHEAD(in + (size_t)from * width + x, 0, 3);
+        FETCH_AHEAD(out + (size_t)to * width + x, 1, 3);
     }
 }
-#endif
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 void median_network(__global const TYPE *restrict in, __global TYPE *restrict out, int height, int width, int band,
@@ -111,10 +106,8 @@ void median_network(__global const TYPE *restrict in, __global TYPE *restrict ou
         for (int t = 0; t < TILE; t++)
             stage(in, lines + t * PITCH, item, y + BLOCKS * TILE + t - 1 - HEIGHT / 2, x0 - REACH, height, width, cval);
         barrier(CLK_LOCAL_MEM_FENCE);
-#ifdef CLANG
-        if (AHEAD) prefetch_rows(in, out, y + TILE, x0, height, width);
-#endif
         for (int c = 0; c < VECTORS && x0 + c * LANES < width; c++) {
+            fetch_columns(in, out, y + TILE, x0 + c * LANES, height, width);
             step(lines + item + c * LANES, held[c], medians);
             int x = x0 + item + c * LANES;
             UNROLLED

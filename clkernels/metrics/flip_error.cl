@@ -312,7 +312,7 @@ static inline void fold(__local float *sums, __local float *most, __local int *p
 
 // Computes the windows list[first] … of count[0], `rounds` windows a group, for `exposures` exposures, the first of which
 // has the number `number`; from the second launch on the map has the largest errors so far. Where values cannot be
-// compared, the error is NaN. The other pixels of the map, and other tiles' records, are 0 already.
+// compared, the error is NaN. Other pixels of the maps stay as they are; other tiles' records are 0 already.
 // records[tile] takes the sum of its errors, the largest, and its place as an int's bits; NaN counts as infinite.
 // best takes the number of the exposure of the largest error over the number of the last one (only with TONE_CURVE).
 // Local: any power of two, or 1 with ALONE. Global: any number of groups. `plane` is the distance of planes.

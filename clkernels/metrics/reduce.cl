@@ -15,6 +15,7 @@
 // -D CHANNELS=n   is the number of channels
 // -D COLOURS=n    is the number of channels that are not alpha
 // -D ALL          measures each channel in the same reading, and after them RGB's luminance
+// -D CODES        counts the codes of each channel of 8 bits as well, in histograms behind the sets'
 // -D ALONE        is for groups of a single work-item
 // -D HISTOGRAM    makes the histogram
 // -D CENTRE       makes a centre-weighted log mean: the image may be rows of a whole one, from whole.x on, of whole.y
@@ -23,6 +24,18 @@
 #define SETS (CHANNELS + (COLOURS == 3))  // sets of values, each of which has statistics
 #else
 #define SETS 1
+#endif
+
+#ifdef CODES
+#define COUNTED (SETS + CHANNELS)  // histograms
+#else
+#define COUNTED SETS
+#endif
+
+#ifdef ALONE
+#define COPIES 4  // of the histograms: neighbours are alike, and to count in one bin again has to wait for the last time
+#else
+#define COPIES 1
 #endif
 
 #define BINS 256           // bins of a histogram
@@ -168,15 +181,19 @@ static inline INT bin_of(FLOAT y) {
     return (((AS_INT(y) & 0x7f800000) | (AS_INT(quarter) & 0x7fffff)) >> 21) - BINS_PER_STOP * (127 + LOWEST_STOP);
 }
 
-static inline void count_in_bins(INT bin, INT positive, __local uint *histogram) {
-    for (int k = 0; k < WIDTH; k++) {
-        if (!int_lane(positive, k)) continue;
+static inline void count_in_bin(int bin, int k, __local uint *histogram) {
+    histogram += k % COPIES * COUNTED * BINS;
 #ifdef ALONE
-        histogram[int_lane(bin, k)]++;
+    histogram[bin]++;
 #else
-        atomic_inc(&histogram[int_lane(bin, k)]);
+    atomic_inc(&histogram[bin]);
 #endif
-    }
+}
+
+static inline void count_in_bins(INT bin, INT positive, __local uint *histogram) {
+    UNROLLED
+    for (int k = 0; k < WIDTH; k++)
+        if (int_lane(positive, k)) count_in_bin(int_lane(bin, k), k, histogram);
 }
 #endif
 
@@ -268,7 +285,7 @@ static inline Statistics folded(Lanes a) {
 
 static inline void clear_bins(__local uint *histogram, int item, int items) {
 #ifdef HISTOGRAM
-    for (int b = item; b < SETS * BINS; b += items) histogram[b] = 0;
+    for (int b = item; b < COPIES * COUNTED * BINS; b += items) histogram[b] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 }
@@ -276,20 +293,23 @@ static inline void clear_bins(__local uint *histogram, int item, int items) {
 static inline void publish_bins(__local uint *histogram, __global uint *total, int item, int items) {
 #ifdef HISTOGRAM
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int b = item; b < SETS * BINS; b += items)
-        if (histogram[b]) atomic_add(&total[b], histogram[b]);
+    for (int b = item; b < COUNTED * BINS; b += items) {
+        uint count = 0;
+        for (int k = b; k < COPIES * COUNTED * BINS; k += COUNTED * BINS) count += histogram[k];
+        if (count) atomic_add(&total[b], count);
+    }
 #endif
 }
 
 // Reads global memory directly. A group owns `span` consecutive pixels and walks over them side by side; each work-item
 // adds up in registers, and local memory only joins the group's work-items at the end.
-// Groups may have any size; tree[items]. partial[SETS][groups] takes the groups' statistics, histogram[SETS][BINS] the
-// sum of all bins.
+// Groups may have any size; tree[items]. partial[SETS][groups] takes the groups' statistics, histogram[COUNTED][BINS]
+// the sum of all bins.
 __kernel void reduce_direct(__global const STORED *restrict image, ulong offset, __global Statistics *partial,
                             __global uint *histogram, int width, int height, int2 whole, int span, float4 weight, float scale,
                             __global const float *restrict table, float decoding, Numbers stages,
                             __local Statistics *tree) {
-    __local uint bins[SETS * BINS];
+    __local uint bins[COPIES * COUNTED * BINS];
     int item = get_local_id(0), items = get_local_size(0);
     uint size = (uint)width * height, first = (uint)get_group_id(0) * span, last = min(size, first + span);
     image += offset;
@@ -310,6 +330,11 @@ __kernel void reduce_direct(__global const STORED *restrict image, ulong offset,
             for (int k = 0; k < FOUR; k++) y[k] = value_in(s, v[k], weight);
             take_four(&lanes[s], y, count, i, width, whole, scale, bins + s * BINS);
         }
+#ifdef CODES
+        for (int k = 0; k < count; k++)
+            for (int c = 0; c < CHANNELS; c++)
+                count_in_bin(image[(size_t)(i + k) * CHANNELS + c], k, bins + (SETS + c) * BINS);
+#endif
     }
     UNROLLED
     for (int s = 0; s < SETS; s++) {
@@ -329,7 +354,7 @@ __kernel void reduce_tiles(__global const STORED *image, ulong offset, __global 
                            __global uint *histogram, int width, int height, int2 whole, float4 weight, float scale,
                            __global const float *restrict table, float decoding, Numbers stages,
                            __local Statistics *tree) {
-    __local uint bins[SETS * BINS];
+    __local uint bins[COPIES * COUNTED * BINS];
     int x = get_global_id(0), y = get_global_id(1);
     int item = get_local_id(1) * get_local_size(0) + get_local_id(0);
     int items = get_local_size(0) * get_local_size(1);

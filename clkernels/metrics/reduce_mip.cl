@@ -34,7 +34,7 @@ __kernel void reduce_mip(__global const STORED *restrict image, __global float *
                          __global Statistics *partial, __global uint *histogram, int width, int height, int2 whole,
                          int span, float4 weight, float scale, __global const float *restrict table, float decoding,
                          Numbers stages, __local Statistics *tree) {
-    __local uint bins[SETS * BINS];
+    __local uint bins[COPIES * COUNTED * BINS];
     int item = get_local_id(0), items = get_local_size(0);
     uint size = (uint)width * height, rows = ((uint)height + 1) / 2, columns = ((uint)width + 1) / 2;
     uint across = ((uint)width + FOUR * WIDTH - 1) / (FOUR * WIDTH);  // cells in a row

@@ -6,6 +6,8 @@
 files of half floats to PNG. OpenCV's program has two threads, each of which reads, blurs and writes one picture after
 another; vips is a process for each picture, two at a time. Both blur stored values, clpix light. ``cpu_ms`` is the
 processors' time of a command with its children; ``ratio`` is the wall time beside that time shared by all processors.
+``thumbnails``: 200 photographs of 12 megapixels to 1200 pixels, and to 400, for which decoders make them smaller first,
+beside vipsthumbnail, one for all and two at a time; all write JPEG of quality 75 with fewer colours, as that does.
 ``small``: 10,000 PNG files of 8 × 8 pixels: the run with a journal, leaving out all that is there, resuming.
 ``stops``: a thread that wants to run every 100 ms beside a batch in its process, and the longest time that it waited.
 """
@@ -34,9 +36,12 @@ from gpuops.batch.job import Job
 from gpuops.batch.pipeline import run_jobs
 from gpuops.chain import Chain
 from gpuops.ops.blur import BlurParams
+from gpuops.params.storage import Storage
 
 # How many pictures of 4K there are, and how many small ones.
 PICTURES, SMALL = 48, 10_000
+# How many photographs become thumbnails, and how many of them differ.
+LARGE, DIFFERENT = 200, 8
 HEIGHT, WIDTH = 2160, 3840
 SIGMA = 10
 TURNS = 3
@@ -89,6 +94,44 @@ def clpix(*command: object, device: str | None) -> list[str]:
     return [sys.executable, "-m", "clpix", *map(str, command), *(("--device", device) if device else ())]
 
 
+def in_turns(out: Path, what: str, programs: dict[str, list[str]]) -> Iterator[dict[str, Any]]:
+    """Times programs in turn, which write into an empty folder, and gives the shortest time of each."""
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in programs}
+    for _ in range(TURNS):
+        for name, command in programs.items():
+            shutil.rmtree(out, ignore_errors=True)
+            out.mkdir()
+            found[name].append(run(command))
+    for name, times in found.items():
+        ms, cpu_ms = min(times)
+        ratio = ms / (cpu_ms / (os.cpu_count() or 1))
+        yield {"what": what, "program": name, "ms": ms, "cpu_ms": cpu_ms, "ratio": ratio}
+
+
+def thumbnails(folder: Path, device: str | None, with_peers: bool) -> Iterator[dict[str, Any]]:
+    """Times photographs that become small. Links stand for most of them: each is read and decoded all the same."""
+    source, out = folder / "large", folder / "out"
+    source.mkdir()
+    corpus.HEIGHT, corpus.WIDTH = 3000, 4000
+    for number in range(LARGE):
+        path = source / f"{number:03}.jpg"
+        if number < DIFFERENT:
+            storage = Storage(quality=90, subsampling="4:2:0")
+            files.write(path, files.Picture(corpus.photograph(number, corpus.GRAIN)), storage=storage)
+        else:
+            path.symlink_to(source / f"{number % DIFFERENT:03}.jpg")
+    inputs = sorted(map(str, source.iterdir()))
+    for size in (1200, 400):
+        web = ("--size", size, "--quality", 75, "--subsampling", "4:2:0", "-o", f"{out}/")
+        programs = {"clpix": clpix("thumbnail", *inputs, *web, device=device)}
+        if with_peers and shutil.which("vipsthumbnail"):
+            theirs = ["vipsthumbnail", "-s", str(size), "-o", f"{out}/%s.jpg"]
+            programs["vips"] = [*theirs, *inputs]
+            two = f"printf '%s\\n' \"$@\" | xargs -P{THREADS} -n1 {' '.join(theirs)}"
+            programs["vips, two at a time"] = ["sh", "-c", two, "sh", *inputs]
+        yield from in_turns(out, f"{LARGE} JPG of 12 megapixels to {size} pixels", programs)
+
+
 def formats(folder: Path, device: str | None, with_peers: bool) -> Iterator[dict[str, Any]]:
     """Times the 48 pictures in three formats."""
     out = folder / "out"
@@ -103,21 +146,7 @@ def formats(folder: Path, device: str | None, with_peers: bool) -> Iterator[dict
                 one = f"VIPS_CONCURRENCY=1 vips gaussblur {{}} {out}/$(basename {{}})[Q=95] {SIGMA}"
                 each = f"xargs -P{THREADS} -I{{}} sh -c '{one}'"
                 programs["vips"] = ["sh", "-c", f"printf '%s\\n' \"$@\" | {each}", "sh", *inputs]
-        found: dict[str, list[tuple[float, float]]] = {name: [] for name in programs}
-        for _ in range(TURNS):
-            for name, command in programs.items():
-                shutil.rmtree(out, ignore_errors=True)
-                out.mkdir()
-                found[name].append(run(command))
-        for name, times in found.items():
-            ms, cpu_ms = min(times)
-            yield {
-                "what": f"{PICTURES} {kind.upper()}",
-                "program": name,
-                "ms": ms,
-                "cpu_ms": cpu_ms,
-                "ratio": ms / (cpu_ms / (os.cpu_count() or 1)),
-            }
+        yield from in_turns(out, f"{PICTURES} {kind.upper()}", programs)
 
 
 def small(folder: Path, device: str | None) -> Iterator[dict[str, Any]]:
@@ -179,6 +208,8 @@ def main() -> None:
         folder = Path(name)
         write_corpus(folder)
         for row in formats(folder, given.device, not given.no_peers):
+            take(row)
+        for row in thumbnails(folder, given.device, not given.no_peers):
             take(row)
         for row in small(folder, given.device):
             take(row)

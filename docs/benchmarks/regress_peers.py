@@ -7,7 +7,8 @@ to 8 levels. Each command is a process, timed from its start to its verdict afte
 take turns, and the least counts. ``cpu_ms`` is the processors' time of the process and of those that it waits for,
 which misses reg-cli's work. ``decoding`` is the share of it that reading the files alone takes.
 idiff and odiff compare one pair a process, two processes at a time; they are not asked about equal files. odiff and
-reg-cli are npm's: ``npm install reg-cli odiff-bin``.
+reg-cli are npm's: ``npm install reg-cli odiff-bin``. ``small`` are squares of 64, 128 and 256 pixels, gray, RGB or with
+alpha, a third of them equal. OpenCV's program has two threads, each of which reads pairs and finds the largest error.
 """
 
 from __future__ import annotations
@@ -39,12 +40,25 @@ SAMPLES = Path(__file__).parents[2] / "samples"
 HEIGHT, WIDTH, TILE = 1080, 1920, 64
 # Pairs that differ, those of a short suite, and equal ones, which are copies of so many.
 PAIRS, FEW, EQUAL, COPIED = 40, 10, 1000, 20
-FOLDERS = ("few", "photographs", "renders", "equal")
+SIDES, SMALL = (64, 128, 256), 400
+FOLDERS = ("few", "photographs", "renders", "equal", "small")
 # The deviation of the noise in photographs.
 GRAIN = 0.01
 TURNS = 3
 # Processes at a time, of programs that take one pair.
 THREADS = 2
+OPENCV = f"""
+import sys, cv2
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+cv2.setNumThreads(1)
+results, references = map(Path, sys.argv[1:])
+def one(path):
+    pair = (cv2.imread(str(of), cv2.IMREAD_UNCHANGED) for of in (path, references / path.name))
+    return cv2.absdiff(*pair).max()
+with ThreadPoolExecutor({THREADS}) as pool:
+    list(pool.map(one, sorted(results.iterdir())))
+"""
 PLAIN = ("max", "mean", "rmse", "psnr", "flip")
 ALL = (*PLAIN, "ssim", "ms-ssim", "de2000", "ssimulacra2", "pixelmatch", "within-radius")
 
@@ -96,6 +110,25 @@ def corpus(folder: Path) -> None:
         shutil.copy(folder / "photographs" / "references" / f"{number:03}.png", first)
         for copy in range(number + COPIED, EQUAL, COPIED):
             os.link(first, first.with_name(f"{copy:04}.png"))
+    small(folder)
+
+
+def small(folder: Path) -> None:
+    """Pairs of small pictures, which are equal, differ in some tiles, or everywhere."""
+    source = photograph(0, GRAIN)
+    rng = np.random.default_rng(0)
+    for number in range(SMALL):
+        side, channels, kind = (SIDES[number % 3], (3, 1, 4)[number // 3 % 3], number // 9 % 3)
+        top, left = (int(rng.integers(0, size - side)) for size in source.shape[:2])
+        of = source[top : top + side, left : left + side]
+        pixels = np.concatenate([of, of[..., ::-1]], -1)[..., :channels]
+        other = pixels.copy()
+        if kind:
+            part = other if kind == 2 else other[:8, :8]
+            part ^= rng.integers(0, 4, part.shape, np.uint8)
+        for where, picture in {"references": pixels, "results": other}.items():
+            path = folder / "small" / where / f"{number:04}.png"
+            files.write(path, files.Picture(np.ascontiguousarray(picture), alpha=channels == 4))
 
 
 def processors() -> float:
@@ -140,6 +173,9 @@ def programs(folder: Path, given: argparse.Namespace) -> Iterator[tuple[str, Cal
         yield "clpix, FLIP", regress(PLAIN)
         yield "clpix, eleven figures", regress(ALL)
     if given.no_peers or folder.name == "equal":
+        return
+    if folder.name == "small":
+        yield "OpenCV", lambda: quietly(sys.executable, "-c", OPENCV, *sides, folder=folder)
         return
     if idiff := shutil.which("idiff", path=str(Path(OpenImageIO.__file__).parent / "bin")):
         yield "idiff", lambda: each(folder, lambda result, reference: (idiff, "-a", result, reference))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from .. import files, notes
@@ -18,6 +19,7 @@ from ..files import locations, output
 from ..files.formats.png import Undo, undone_by
 from ..files.streams import INPUT, called, copied
 from ..files.threads import Ahead
+from ..operation import operation_of
 from ..params.files import STREAM
 from ..profile import Span
 from ..rows.budget import EARLY, LARGE, Budget, TooLittleMemory
@@ -44,17 +46,34 @@ class Access:
         if self._by_rows:
             self._most = min(self._most, int(self.budget.whole(LARGE)))
         self._layer, self._meant, self._layers = options.layer, options.meant, options.layers
+        self._smaller_for = options.smaller_for
         self._kept = ExitStack()
         self._copy: str | None = None
 
     def opened(self, undo: Undo | None = None) -> files.Strips:
         """Returns the picture in the input, of which only rows come if it takes too much memory as a whole.
 
-        ``undo`` undoes PNG's filters if the input is read now.
+        A decoder may make it smaller for the first step. ``undo`` undoes PNG's filters if the input is read now.
         """
+        if (smaller := self._smaller()) is not None:
+            return files.Strips.of(smaller)
         with undone_by(undo):
             strips = self.rows()
             return files.Strips.of(self._whole()) if strips is None else strips
+
+    def _smaller(self) -> files.Picture | None:
+        """Returns the picture as its decoder makes it smaller; None where it does not."""
+        params = self._smaller_for
+        if params is None or (shrinks := operation_of(params).shrinks) is None:
+            return None
+        check_source(self.path)
+        with self._here() as path:
+            most = self.budget.nbytes // self.budget.among
+            picture = files.read_smaller(path, partial(shrinks, params), most)
+        if picture is None:
+            return None
+        self._release()
+        return self._meant(picture)
 
     def rows(self) -> files.Strips | None:
         """Returns the rows of the picture in the input if it takes too much memory as a whole, else None."""
@@ -243,11 +262,12 @@ class Threaded(Access):
     def _open(self) -> files.Strips:
         strips = super().opened(self._undo)
         if self._by_rows and not strips.in_memory:
-            from ..rows.schedule import usual_rows
+            from ..rows.blocks import usual_rows
 
             strips, self._early = strips.begun(usual_rows(strips.picture.pixels.shape), EARLY)
         self.read = strips.picture.pixels.nbytes if strips.in_memory else 0
-        self.pixels = strips.picture.width * strips.picture.height
+        size = strips.picture.shrunk or strips.picture
+        self.pixels = size.width * size.height
         return strips
 
     def _read_numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:

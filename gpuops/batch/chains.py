@@ -26,9 +26,10 @@ from ..operation import Params, operation_of
 from ..plan import Plan, Step
 from ..process import memory as host_memory
 from ..rows import flow
+from ..rows.blocks import Shape, rows_at_once
 from ..rows.flow import Seen
 from ..rows.footprint import Footprint, footprint
-from ..rows.schedule import RowSchedule, Shape, rows_at_once
+from ..rows.schedule import RowSchedule
 from ..rows.source import Barrier, Collection, RowsOfFile, Source, Turned, WholePicture, as_items
 from ..rows.spool import InMemory, Spool, new_spool
 from ..space import Stored, Target
@@ -104,7 +105,8 @@ def _opened(item: Item, chain: Chain) -> Iterator[ChainRows]:
     todo = todo.settled(item.output)
     with item.naming():
         orientation, frame = picture.metadata.orientation, picture.frame
-        schedule = RowSchedule.of(item.gpu, todo, memory.shape_of(picture, how), orientation, frame)
+        shape, shrunk = memory.shape_of(picture, how), picture.shrunk
+        schedule = RowSchedule.of(item.gpu, todo, shape, orientation, frame, shrunk=shrunk)
         beside = 0
         if item.options.memory is not None:
             beside = operands.largest_beside(step.params for step in todo.steps)
@@ -150,6 +152,9 @@ def _write(opened: ChainRows, asides: Sequence[str], findings: Sequence[Finding]
     The steps put what they find into ``findings``: the shifts, by which positions in metadata follow.
     """
     item, gpu, schedule, strips = opened.item, opened.item.gpu, opened.schedule, opened.strips
+    if schedule.shrunk:
+        by = schedule.shrunk.by
+        notes.finding(f"is decoded at 1/{by} of its size", {"shrunk_on_load": by}, detail=True)
     if not opened.whole and min(item.options.memory or _AMPLE, gpu.memory or _AMPLE) < _AMPLE:
         host_memory.give_back()
     strips.tell()

@@ -78,7 +78,7 @@ def paired(
     mask = None if how.mask is None else access(how.mask).rows()
     if len(pictures) == TOGETHER:
         if mask is None:
-            known = variances.read(variance, how.layer) if os.path.isfile(variance) else None
+            known = variances.read(variance, how.layer) if variance and os.path.isfile(variance) else None
             pair = Pair.of(gpu, pictures[1], pictures[0], how, known)
             if fits(gpu, pictures, pair.on_bands(thresholds)):
                 return pair

@@ -24,13 +24,14 @@ def read(
     Raises FileError for what cannot be read.
     """
     check_input(path, alone=True)
-    if not files.is_numbers(path, options.layer):
+    fmt = files.format_in(path)
+    if not files.is_numbers(path, fmt, options.layer):
         with suppress(NoPictureError):
             rows = Access(path, options).rows()
             if rows is not None:
                 rows.tell()
-                return files.format_in(path), rows
-    return files.read_contents(path, layer=options.layer, most=Budget(path, options.memory).nbytes)
+                return fmt, rows
+    return files.read_contents(path, fmt=fmt, layer=options.layer, most=Budget(path, options.memory).nbytes)
 
 
 def check(strips: files.Strips) -> None:

@@ -30,13 +30,14 @@ def explain(gpu: Gpu, job: Job) -> str:
     item = Item(gpu, target, options, access)
     item.how(picture, linear=todo.linear, premultiply=todo.premultiplied)
     height, width, channels = picture.pixels.shape
+    of_whole = f", decoded at 1/{picture.shrunk.by} of its size" if picture.shrunk else ""
     lines = [
-        f"input   {source}: {width} × {height}, {channels} channels of {picture.pixels.dtype.name}",
+        f"input   {source}: {width} × {height}, {channels} channels of {picture.pixels.dtype.name}{of_whole}",
         f"read as {_values(todo)}",
     ]
     orientation, shape = picture.metadata.orientation, (channels, height, width)
     with item.naming():
-        schedule = RowSchedule.of(gpu, todo, shape, orientation, picture.frame)
+        schedule = RowSchedule.of(gpu, todo, shape, orientation, picture.frame, shrunk=picture.shrunk)
     todo = schedule.plan
     launches = plan.launches(todo)
     prepare(item, todo)

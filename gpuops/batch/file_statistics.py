@@ -26,7 +26,7 @@ from .options import Options
 # The types whose values float32 holds.
 _FLOATS = ("bool", "int8", "uint8", "int16", "uint16", "float16", "float32", "complex64")
 # Bytes of rows from which on more at a time are no faster.
-_ENOUGH = 1 << 25
+_ENOUGH = 1 << 24
 # Bytes of tables, sums and histograms that the device has beside rows.
 _TABLES = 1 << 19
 # The share of the rows that the device has room for which come at a time: the pool rounds up, and sums need a little.

@@ -34,7 +34,8 @@ Result = TypeVar("Result")
 
 # Options by which a file is not changed.
 _OF_COURSE = (
-    "working", "usual_colour", "drop_layers", "layers", "format", "overwrite", "repeat", "memory", "scratch", "fuse",
+    "working", "usual_colour", "drop_layers", "layers", "format", "overwrite", "repeat", "memory", "scratch",
+    "smaller_for", "fuse",
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from .. import files
 from ..errors import FileError, ParameterError
 from ..files import Format
-from ..params.colours import AUTO, WORKING
+from ..params.colours import AUTO, DATA, WORKING
 from ..params.dither import Dither
 from ..params.files import STREAM
 from ..params.storage import USUAL
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..chain import Chain
     from ..gpu import Gpu
     from ..ops.write import WriteParams
+    from ..params.kinds import Params
     from .access import Access
     from .item import Item
 
@@ -86,6 +87,10 @@ class Job:
             and any(map(self._holds_layers, self.outputs))
         ):
             object.__setattr__(self, "options", replace(self.options, layers=True))
+        if self.chain is not None:
+            object.__setattr__(
+                self, "options", replace(self.options, smaller_for=self._smaller_for(self.chain))
+            )
         self._dither_at_the_end()
         if len(set(self.outputs)) < len(self.outputs):
             raise ParameterError("two outputs of a job have the same path")
@@ -98,6 +103,16 @@ class Job:
                 fmt = replace(self.options, storage=storage).format_of(path)
                 self._check_dither(name, fmt)
                 fmt.check(storage, name)
+
+    def _smaller_for(self, chain: Chain) -> Params | None:
+        """The first step that does something, if a decoder may make the picture smaller for it."""
+        from ..operation import operation_of
+
+        how = self.options
+        first = next((step for step in chain if not operation_of(step).identity(step)), None)
+        if first is None or how.layer is not None or DATA in (how.input_colour, how.usual_colour):
+            return None
+        return first if operation_of(first).shrinks is not None else None
 
     def _holds_layers(self, path: str) -> bool:
         with suppress(FileError):  # no format has this name, as will be said

@@ -17,8 +17,9 @@ from ..image import Image, Part
 from ..operation import Params
 from ..pixels.turns import interpolated
 from ..plan import Step, run
+from ..rows.blocks import block_bytes
 from ..rows.flow import flow
-from ..rows.schedule import RowSchedule, block_bytes
+from ..rows.schedule import RowSchedule
 
 #: Names of channels whose values are not to be mixed: depths, identities, hashes of names.
 _APART = re.compile(r"(.*\.)?(Z|ZBack|depth.*|.*id|crypto.*)", re.IGNORECASE)

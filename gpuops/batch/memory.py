@@ -17,8 +17,9 @@ import numpy as np
 from .. import files
 from ..errors import DeviceMemoryError, FileError, byte_count
 from ..files import Picture
+from ..rows.blocks import Shape, block_bytes, row_bytes
 from ..rows.budget import BESIDE, BLOCKS, PANELS, Budget, codecs, with_beside, with_spools, written_whole
-from ..rows.schedule import RowSchedule, Shape, block_bytes, row_bytes
+from ..rows.schedule import RowSchedule
 from ..tiles.memory import MOST_PIXELS, ROUNDED, no_room
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from ..params.files import STREAM
 from ..params.storage import USUAL, Storage
 
 if TYPE_CHECKING:
+    from ..params.kinds import Params
     from ..pixels.colour import Colour
 
 
@@ -57,6 +58,8 @@ class Options:
         number is given they are refused.
     scratch : str, optional
         A folder for temporary files in place of memory.
+    smaller_for : Params, optional
+        The step that a JPEG's decoder may make the picture smaller for. A job whose first step allows it says so.
     fuse : bool
         Whether steps of a chain may join each other's launches, and read and write the file's pixels themselves.
     """
@@ -79,6 +82,7 @@ class Options:
     repeat: int = 1
     memory: int | None = None
     scratch: str | None = None
+    smaller_for: Params | None = None
     fuse: bool = True
 
     @property

@@ -26,7 +26,8 @@ from ..pixels.coding import Losses
 from ..rows.threads import Writing
 
 if TYPE_CHECKING:
-    from ..rows.schedule import RowSchedule, Shape
+    from ..rows.blocks import Shape
+    from ..rows.schedule import RowSchedule
     from .item import Item
     from .output import FilePixels, Output
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .lut import read_lut
     from .output import check_output, check_place, check_writer
     from .picture import CHROMATICITIES, Inks, Metadata, Picture, stripped, unread, upright
-    from .pictures import format_in, read, read_stream, write, write_stream, writing
+    from .pictures import format_in, read, read_smaller, read_stream, write, write_stream, writing
     from .strips import NeedsWholeFile, Strips, open_rows
 
 __all__ = [
@@ -47,7 +47,7 @@ __all__ = [
     "NamedArrays", "NeedsWholeFile", "Picture", "RowsOfArray", "Strips", "can_say", "check_output", "check_place",
     "check_writer", "format_in", "format_named", "format_of", "is_data_format", "is_numbers", "is_of_picture",
     "is_understood", "open_data", "open_numbers", "open_rows", "output_dtype", "read", "read_contents", "read_data",
-    "read_lut", "read_stream", "stripped", "unread", "upright", "write", "write_data",
+    "read_lut", "read_smaller", "read_stream", "stripped", "unread", "upright", "write", "write_data",
     "write_data_rows", "write_data_stream", "write_stream", "writing",
 ]  # fmt: skip
 
@@ -61,7 +61,7 @@ _MODULES = {
     "locations": "Identities",
     "output": "check_output check_place check_writer",
     "picture": "CHROMATICITIES Inks Metadata Picture stripped unread upright",
-    "pictures": "format_in read read_stream write write_stream writing",
+    "pictures": "format_in read read_smaller read_stream write write_stream writing",
     "strips": "NeedsWholeFile Strips open_rows",
 }
 _LAZY = {name: module for module, names in _MODULES.items() for name in names.split()}

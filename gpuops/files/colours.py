@@ -9,6 +9,7 @@ import struct
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -181,15 +182,17 @@ def picture(
     resolution: tuple[float, float, str] | None = None,
     *,
     stated: StatedColour | None = None,
+    **more: Any,
 ) -> Picture:
     """The picture of samples, the last of 2 or 4 of which is alpha, with what is beside them in a file.
 
-    Its colours are those of the profile, if it has one, else of EXIF, unless ``stated`` says others.
+    Its colours are those of the profile, if it has one, else of EXIF, unless ``stated`` says others. ``more``: further
+    parts of the metadata.
     """
     if stated is None:
         stated = of_profile(icc, gray=pixels.shape[2] < 3) if icc else of_exif(exif)
     colour = stated.told(path, light=pixels.dtype.kind == "f")
-    metadata = Metadata(icc, exif, xmp, resolution, colour=unusual(colour))
+    metadata = Metadata(icc, exif, xmp, resolution, colour=unusual(colour), **more)
     alpha, assumed = not pixels.shape[2] % 2, stated.colour is None
     return Picture(pixels, alpha, colour.linear, metadata, assumed=assumed)
 

@@ -287,35 +287,44 @@ class NamedArrays:
         return array.reshape(1, -1, array.shape[-1] if array.ndim else 1)
 
 
-def is_numbers(path: str | os.PathLike[str], layer: str | None = None) -> bool:
+def is_numbers(path: str | os.PathLike[str], fmt: Format, layer: str | None = None) -> bool:
     """Says whether a file is one of numbers: clpix has described them, or there are several arrays to choose from."""
     name = os.fspath(path)
-    fmt = format_in(name)
-    several = fmt.of_numbers and layer is None and is_several(name)
-    return several or _is_described(name, fmt)
+    return _is_several(name, fmt, layer) or _is_described(name, fmt)
 
 
 def read_contents(
-    path: str | os.PathLike[str], *, layer: str | None = None, most: float = inf
+    path: str | os.PathLike[str],
+    *,
+    fmt: Format | None = None,
+    layer: str | None = None,
+    most: float = inf,
 ) -> tuple[Format, Picture | NamedArrays]:
     """A file's format, told by its content, and what is in it; damage is found, since all of it is read.
 
     A picture is whatever :func:`read` takes for one without choosing among arrays. ``layer`` is a layer of a picture
-    as for :func:`read`, or the name of an array of numbers. Numbers of more than ``most`` bytes are not kept.
+    as for :func:`read`, or the name of an array of numbers. Numbers of more than ``most`` bytes are not kept. ``fmt``:
+    the format, if it is known.
     """
     name = os.fspath(path)
-    fmt = format_in(name)
+    fmt = fmt or format_in(name)
     if _is_described(name, fmt):
         return fmt, _chosen(name, _described(name, most), layer)
-    if not is_numbers(name, layer):
+    if not _is_several(name, fmt, layer):
         with suppress(NoPictureError):
-            return fmt, read(name, layer=layer)
+            return fmt, read(name, layer=layer, fmt=fmt)
     arrays = check_arrays(name, most)
     numbers = NamedArrays(read_arrays(name)) if arrays is None else NamedArrays(arrays, kept=False)
     return fmt, _chosen(name, numbers, layer)
 
 
+def _is_several(path: str, fmt: Format, layer: str | None) -> bool:
+    return fmt.of_numbers and layer is None and is_several(path)
+
+
 def _is_described(path: str, fmt: Format) -> bool:
+    if fmt.numbers is None:
+        return False
     with with_text_name(path) as text:
         return describes_itself(text, fmt)
 

@@ -47,6 +47,8 @@ _STATEMENT = (
 )
 #: The markers of frames: those that are sequential have scans of all coefficients.
 _FRAMES, _SEQUENTIAL = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}, (0xC0, 0xC1, 0xC9)
+# The markers of frames of cosine transforms, and those of tables, restarts, applications and people.
+_COSINES, _OTHERS = {0xC0, 0xC1, 0xC2, 0xC9, 0xCA}, {0xC4, 0xCC, 0xDB, 0xDD, *range(0xE0, 0xF0), 0xFE}
 #: The parameters of such a scan: the first and the last coefficient, and no successive approximation.
 _WHOLE = b"\0\x3f\0"
 #: A marker other than those within a scan: stuffed bytes, restarts and fill bytes.
@@ -116,6 +118,16 @@ def samples_of(path: str) -> Samples:
     with open(path, "rb") as file:
         file.seek(2)
         return samples(read(file))
+
+
+def is_of_cosines(path: str) -> bool:
+    """Whether a file's frame is of cosine transforms, as every decoder finds: nothing is in its header that has no
+    length, and no further frame."""
+    with open(path, "rb") as file:
+        file.seek(2)
+        markers = [marker for marker, _ in read(file)]
+    frames = [marker for marker in markers if marker not in _OTHERS]
+    return len(frames) == 1 and frames[0] in _COSINES
 
 
 def behind(file: BinaryIO, scan: int) -> list[bytes]:

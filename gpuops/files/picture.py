@@ -6,6 +6,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ..notes import note
-from ..params.moves import Frame, Move
+from ..params.moves import Frame, Move, Shrunk
 from ..pixels.colour import DATA, LINEAR, SRGB, Colour, of_primaries, tidied, unusual
 from ..pixels.primaries import Primaries
 from . import icc
@@ -272,6 +273,7 @@ class Picture:
     layer, layers: the layer that was read, and the names of all (EXR layers, TIFF pages, NPZ arrays).
     inks: what pixels were made of, where the file is CMYK.
     assumed: the file does not say what its values are.
+    shrunk: how the decoder has made it smaller; metadata are those of the file's picture.
     """
 
     pixels: Pixels
@@ -283,6 +285,7 @@ class Picture:
     layers: tuple[str, ...] = ()
     inks: Inks | None = None
     assumed: bool = False
+    shrunk: Shrunk | None = None
 
     def __post_init__(self) -> None:
         p = self.pixels
@@ -343,7 +346,7 @@ class Picture:
     def channels(self) -> int:
         return int(self.pixels.shape[2])
 
-    @property
+    @cached_property
     def frame(self) -> Frame:
         """Where the pixels are in what is displayed. A frame for another number of pixels says nothing."""
         frame = self.metadata.frame

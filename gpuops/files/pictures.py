@@ -43,17 +43,39 @@ _NAMES = {
 }
 
 
-def read(path: str | os.PathLike[str], *, layer: str | int | None = None, layers: bool = False) -> Picture:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    layer: str | int | None = None,
+    layers: bool = False,
+    fmt: Format | None = None,
+) -> Picture:
     """The picture in a file, in its stored depth. The format is told by the content, not by the name.
 
     layer selects one of several: an EXR layer or channel or an NPZ array by name, a TIFF page by number. layers: with
-    all other channels of an EXR file.
+    all other channels of an EXR file. fmt: the format, if it is known.
     """
     name = os.fspath(path)
-    fmt = format_in(name)
+    fmt = fmt or format_in(name)
     fmt.check_layer(layer, name)
     with reading(name), with_text_name(name) as text:
         return fmt.read_all(text) if layers and layer is None and fmt.read_all else fmt.read(text, layer)
+
+
+def read_smaller(
+    path: str | os.PathLike[str], shrinks: Callable[[int, int, int], int], most: int
+) -> Picture | None:
+    """The picture in a file as its decoder makes it smaller; None where it does not.
+
+    It may be smaller by what ``shrinks`` gives for the EXIF orientation, the height and the width. As a whole it takes
+    no more than ``most`` bytes of memory.
+    """
+    name = os.fspath(path)
+    fmt = format_in(name)
+    if fmt.read_smaller is None:
+        return None
+    with reading(name), with_text_name(name) as text:
+        return fmt.read_smaller(text, shrinks, most)
 
 
 def write(

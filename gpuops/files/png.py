@@ -10,6 +10,7 @@ one deflate stream, and the strips' Adler-32 sums combine to the stream's.
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -63,7 +64,12 @@ Coder = Callable[[], Any]
 
 def header(path: str) -> tuple[int, ...]:
     """Width, height, bits of a sample, colour type and interlacing of a file; zeros where it is cut off."""
-    return struct.unpack_from(">IIBBxxB", beginning(path, _HEADER).ljust(_HEADER, b"\0"), 16)
+    return header_of(beginning(path, _HEADER)[16:])
+
+
+def header_of(data: bytes) -> tuple[int, ...]:
+    """The same of the data of a chunk IHDR."""
+    return struct.unpack_from(">IIBBxxB", data.ljust(13, b"\0"))
 
 
 def chunks(file: BinaryIO, *, pixels: bool = False) -> Iterator[tuple[bytes, bytes]]:
@@ -73,13 +79,13 @@ def chunks(file: BinaryIO, *, pixels: bool = False) -> Iterator[tuple[bytes, byt
     """
     from isal import isal_zlib
 
-    size = file.seek(0, 2)
-    file.seek(len(SIGNATURE))
+    size, at = os.fstat(file.fileno()).st_size, file.seek(len(SIGNATURE))
     kind = b""
     while kind != b"IEND":
         head = file.read(8)
         length, kind = struct.unpack(">I4s", head) if len(head) == 8 else (size, b"")
-        if file.tell() + length + 4 > size:
+        at += 12 + length
+        if at > size:
             raise FileError(f"{file.name}: is cut off; get a whole copy of it")
         data, checksum = b"", zlib.crc32(kind)
         kept = pixels or kind not in (b"IDAT", b"fdAT")

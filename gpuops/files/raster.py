@@ -141,11 +141,10 @@ class Page:
             stated, icc = stated or colours.of_profile(icc, gray=len(kept) < 3), None
         channels = len(kept) - (pixel_inks is not None)
         pixels = unread((*shape[:2], channels), np.dtype(np.float32) if self.by_profile else dtype)
-        picture = colours.picture(path, pixels, icc, extras.exif, extras.xmp, size, stated=stated)
-        picture = replace(
-            picture,
-            metadata=replace(picture.metadata, light=extras.light, gain=extras.gain, texts=extras.texts),
-        )
+        picture = colours.picture(
+            path, pixels, icc, extras.exif, extras.xmp, size, stated=stated, light=extras.light, gain=extras.gain,
+            texts=extras.texts,
+        )  # fmt: skip
         if not size:
             unused += self.size_without_unit()
         several = len(self.names) > 1
@@ -200,8 +199,16 @@ def frame(path: str, kind: str, layer: str | int, extras: containers.Extras) -> 
     if extras.colours is None:
         with oiio.Reader(path) as file:
             icc = oiio.icc_of(file.spec())
-    picture = colours.picture(path, pixels, icc, extras.exif, extras.xmp, stated=extras.colours)
-    picture = replace(picture, metadata=replace(picture.metadata, light=extras.light, texts=extras.texts))
+    picture = colours.picture(
+        path,
+        pixels,
+        icc,
+        extras.exif,
+        extras.xmp,
+        stated=extras.colours,
+        light=extras.light,
+        texts=extras.texts,
+    )
     return replace(picture, layer=str(layer), layers=tuple(map(str, range(count))))
 
 

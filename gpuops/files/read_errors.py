@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -26,6 +27,8 @@ _KINDS = (
 )  # fmt: skip
 #: How pointers of Git LFS begin: small texts that stand in a working tree for files that were not fetched.
 _STARTS = (b"version https://git-lfs.github.com/spec/", b"version https://hawser.github.com/spec/")
+#: What all pointers have fewer bytes than.
+POINTER_BYTES = 1024
 
 
 def trouble(name: str, verb: str, reason: str) -> FileError:
@@ -117,6 +120,20 @@ def refuse_pointer(name: str, start: bytes) -> None:
             f"{name}: is a pointer of Git LFS and not the file itself: fetch it by 'git lfs pull' (in GitHub Actions: "
             "actions/checkout with lfs: true)"
         )
+
+
+def digest_in_pointer(content: bytes) -> str:
+    """Returns the SHA-256 of the file that a pointer of Git LFS stands for; empty if this is no whole pointer."""
+    if len(content) >= POINTER_BYTES or not content.startswith(_STARTS):
+        return ""
+    digest = re.search(rb"^oid sha256:([0-9a-f]{64})\r?$", content, re.MULTILINE)
+    return digest[1].decode() if digest else ""
+
+
+def is_pointer(path: str) -> bool:
+    """Says whether a file begins as a pointer of Git LFS does."""
+    with open(path, "rb") as file:
+        return file.read(POINTER_BYTES).startswith(_STARTS)
 
 
 def chosen(path: str, layer: str | int, count: int, several: str = "frames", one: str = "picture") -> int:

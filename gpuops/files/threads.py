@@ -30,14 +30,15 @@ def count() -> int:
 def limited(count: int) -> Iterator[None]:
     """Sets that number for the whole process, as long as the context lasts. Codecs at work keep theirs."""
     before = _count
-    _set(max(1, count))
+    allow(max(1, count))
     try:
         yield
     finally:
-        _set(before)
+        allow(before)
 
 
-def _set(count: int) -> None:
+def allow(count: int) -> None:
+    """Sets that number for the whole process, from now on."""
     global _count
     _count = count
     if (library := sys.modules.get("OpenImageIO")) is not None:

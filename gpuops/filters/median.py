@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DeviceError, ParameterError
-from ..gpu import Gpu, Local
+from ..gpu import Define, Gpu, Local
 from ..image import Image
 from ..operands import on_device, shaped_like, two_ended
 from ..params.blur import MAX_MEDIAN as LARGEST
 from ..params.border import border_name, define
 from ..programs import in_largest_group
+from .clang import clang_defines
 from .median_merges import merges, network, sorting
 
 # Pixels of a window up to which its code is straight-line: about 2000 operations.
@@ -26,7 +27,7 @@ _BYTES = 64
 # Lanes of a vector on CPUs, at most, where the compiler has only OpenCL's vectors.
 _LANES = 16
 # Vectors of columns that a work-item takes in turn, at most.
-_VECTORS = 8
+_VECTORS = 32
 # Bytes that a work-item keeps for these vectors, at most: half of a first-level cache.
 _HELD = 24576
 # Work-items of a group on other devices.
@@ -51,14 +52,11 @@ _BAND = 256
 _LEAST_BAND = 32
 # Bytes for the lists of all work-items of larger windows, at most.
 _MEMORY = 1 << 30
-# Platforms whose compiler is Clang and knows its vectors, and whether their kernels may prefetch.
-CLANG = {"Portable Computing Language": True, "Intel(R) OpenCL": True, "Oclgrind": False}
-
 # Source files of the kernels that have no histograms.
-_SOURCES = ("border", "median_pixels", "median")
+_SOURCES = ("border", "median_pixels", "fetch_ahead", "median")
 
 # What a program is built with, by names of macros.
-_Defines = dict[str, str | int | None]
+_Defines = dict[str, Define]
 
 # The types in OpenCL C that medians are taken of, by numpy's names. Of floats they are taken of the bits.
 _TYPES = {
@@ -121,10 +119,9 @@ def median(
     if run.in_groups and not straight:
         _by_histograms(run, rows, columns, channels, defines)
         return run.result
-    clang = gpu.limits.is_cpu and gpu.device.platform.name in CLANG
-    lanes = 1 if not run.by_vectors else _BYTES // size if clang else min(_LANES, _BYTES // size)
-    ahead = int(CLANG[gpu.device.platform.name]) if clang else None
-    defines |= {"CLANG": clang, "AHEAD": ahead, "LANES": lanes}
+    defines |= clang_defines(gpu)
+    most = _BYTES // size if defines["CLANG"] else min(_LANES, _BYTES // size)
+    lanes = defines["LANES"] = most if run.by_vectors else 1
     if straight:
         _straight(run, rows, columns, lanes, defines)
     else:

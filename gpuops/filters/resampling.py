@@ -48,6 +48,10 @@ class ResampledAxis:
         at = self.start + 2 * (start * self.num - first * self.den)
         return ResampledAxis(size, result, self.num, self.den, at)
 
+    def of_smaller(self, by: int, size: int) -> ResampledAxis:
+        """Returns the same results of ``size`` samples that are each as wide as ``by`` of these."""
+        return ResampledAxis(size, self.result, self.num, self.den * by, self.start)
+
     @property
     def stays(self) -> bool:
         """Whether every result is the sample in its place."""
@@ -95,6 +99,34 @@ class Weights:
         """Returns those of some results, for samples from one on."""
         at = slice(first, end)
         return Weights(self.first[at] - sample, self.count[at], self.weights[at])
+
+
+@dataclass(frozen=True)
+class BySample:
+    """The weights as samples meet them: sample j counts for results ``ended[j]`` … ``begun[j]`` − 1, the k-th of which
+    gives it ``weights[j, k]``; other weights are 0. ``ended`` and ``begun`` never decrease, and have an entry more.
+    """
+
+    ended: Integers
+    begun: Integers
+    weights: npt.NDArray[np.float32]
+
+    @classmethod
+    def of(cls, taps: Weights, size: int) -> BySample:
+        """Those of an axis of ``size`` samples."""
+        j, last = np.arange(size + 1), len(taps.first) - 1
+        ended, begun = (np.searchsorted(at, j, "right") for at in (taps.first + taps.count, taps.first))
+        results = ended[:-1, None] + np.arange(max(1, (begun - ended).max()))
+        there = np.minimum(results, last)
+        tap = np.clip(j[:-1, None] - taps.first[there], 0, taps.most - 1)
+        return cls(
+            ended, begun, np.where(results < begun[:-1, None], taps.weights[there, tap], np.float32(0))
+        )
+
+    @property
+    def most(self) -> int:
+        """The most results of a sample."""
+        return int(self.weights.shape[1])
 
 
 def lanczos3(x: Array) -> Array:

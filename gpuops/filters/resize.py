@@ -1,4 +1,4 @@
-"""Images in another size: launches of resize.cl, and of resize_wide.cl on CPUs."""
+"""Images in another size: launches of resize.cl, and on CPUs of resize_wide.cl where resize_down.py is not for them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from ..passes import Pass
 from ..rows.window import rows_of
 from ..tiles.planes import Planes, by_axes
 from .resampling import ResampledAxis, Weights, weights
+from .resize_down import Axes, Shrinking
 
 if TYPE_CHECKING:
     Shape = tuple[int, int, int]
 
-# How both axes (y, x) are resampled.
-Axes = tuple[ResampledAxis, ResampledAxis]
 _Y, _X = 0, 1
 # On CPUs: rows of a vector; bytes of a vector; results of a work-item's row, and columns that it works on at a time, at
 # most; work-items of a compute unit, where there are rows enough.
@@ -74,26 +73,30 @@ def resized(gpu: Gpu, image: Image, axes: Axes, filter: str, rows: tuple[int, in
     """
     if all(axis.stays for axis in axes):
         return image
-    columns = _Table.kept(gpu, axes[_X], filter)
-    if rows is None:
-        first, end, down = 0, axes[_Y].result, _Table.kept(gpu, axes[_Y], filter)
-    else:
-        assert image.part is not None
-        first, end = rows
-        down = _Table.of(gpu, weights(axes[_Y], filter).part(first, end, image.part.first))
-    tables = down, columns
+    first, end = rows or (0, axes[_Y].result)
     result = image.like((image.shape[0], end - first, axes[_X].result))
     across = across_first(gpu, axes, filter)
     if not _by_vectors(gpu):
+        tables = _tables(gpu, image, axes, filter, rows)
         _in_groups(gpu, image, axes, tables, result, first=_X if across else _Y)
     elif not across:
-        _in_vectors(gpu, image, tables, result)
+        _in_vectors(gpu, image, axes, filter, result, rows)
     else:
         between = image.like((*image.shape[:2], axes[_X].result))
-        same = [_Table.kept(gpu, ResampledAxis.of(n, n), filter) for n in between.shape[1:]]
-        _in_vectors(gpu, image, (same[_Y], columns), between)
-        _in_vectors(gpu, between, (down, same[_X]), result)
+        down, along = (ResampledAxis.of(n, n) for n in between.shape[1:])
+        _in_vectors(gpu, image, (down, axes[_X]), filter, between, None)
+        between.part = image.part
+        _in_vectors(gpu, between, (axes[_Y], along), filter, result, rows)
     return result
+
+
+def _tables(gpu: Gpu, image: Image, axes: Axes, filter: str, rows: tuple[int, int] | None) -> Tables:
+    """The tables of all rows of the result, or of some."""
+    columns = _Table.kept(gpu, axes[_X], filter)
+    if rows is None:
+        return _Table.kept(gpu, axes[_Y], filter), columns
+    assert image.part is not None
+    return _Table.of(gpu, weights(axes[_Y], filter).part(*rows, image.part.first)), columns
 
 
 def across_first(gpu: Gpu, axes: Axes, filter: str) -> bool:
@@ -125,13 +128,19 @@ def _widest(gpu: Gpu) -> int:
     return min(_WIDEST, gpu.limits.local_bytes // (2 * _BYTES) // _LANES * _LANES)
 
 
-def _in_vectors(gpu: Gpu, image: Image, tables: Tables, result: Image) -> None:
-    """Both axes by a CPU's vectors, down the columns first."""
+def _in_vectors(
+    gpu: Gpu, image: Image, axes: Axes, filter: str, result: Image, made: tuple[int, int] | None
+) -> None:
+    """Both axes by a CPU's vectors, down the columns first; all rows of the result are ``made``, or some."""
+    shrinking = Shrinking.of(gpu, axes, filter)
+    if shrinking is not None:
+        shrinking.launch(gpu, image, result, made)
+        return
     planes, rows, columns = result.shape
     strip, chunk = (min(_widest(gpu), -(-n // _LANES) * _LANES) for n in (columns, image.shape[2]))
     sources = ("lanes", "store_sixteen", "block_columns", "resize_wide")
     kernel = gpu.kernel(sources, "resize_wide", WIDTH=8)
-    strips, y, x = -(-columns // strip), tables[_Y], tables[_X]
+    strips, (y, x) = -(-columns // strip), _tables(gpu, image, axes, filter, made)
     band = max(1, strips * planes * rows // (_SHARES * gpu.limits.compute_units) // _LANES) * _LANES
     gpu.launch(
         kernel, (strips, -(-rows // band), planes), image, y.spans, y.weights, x.spans, x.weights, result,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from ..errors import ParameterError, check_name
 from ..gpu import Gpu
 from ..image import Image
@@ -104,7 +102,8 @@ def scale_of(a: Picture, b: Picture, *, space: str = "auto", alpha: bool = True)
 
 def _maximum(picture: Picture) -> int:
     """Returns the value that counts as 1."""
-    return np.iinfo(picture.pixels.dtype).max if picture.pixels.dtype.kind == "u" else 1
+    dtype = picture.pixels.dtype
+    return (1 << 8 * dtype.itemsize) - 1 if dtype.kind == "u" else 1
 
 
 def pair(

@@ -232,10 +232,8 @@ def _partial(
 def _sums(bits: npt.NDArray[Any]) -> tuple[float, float]:
     """Returns the sum of errors and that of their squares; infinite where they overflow."""
     sums = bits[:, :4].view(np.float32).astype(np.float64)
-    total, squares = (
-        float(sums[:, k : k + 2].sum()) if np.isfinite(sums[:, k]).all() else math.inf for k in (0, 2)
-    )
-    return total, squares
+    total, squares = (float(sums[:, k : k + 2].sum()) for k in (0, 2))
+    return total if math.isfinite(total) else math.inf, squares if math.isfinite(squares) else math.inf
 
 
 def _worst(bits: npt.NDArray[Any], largest: float, place: int, width: int) -> WorstValue:

@@ -135,7 +135,7 @@ def flip(
     P. Andersson et al., "FLIP: A Difference Evaluator for Alternating Images", HPG 2020. The same bits in every run.
     """
     reference, test = _operands(gpu, image_true, image_test, ppd)
-    figures, errors, _ = error_map(gpu, reference, test, ppd, None, (0.0,), blocks)
+    figures, errors, _ = error_map(gpu, reference, test, ppd, None, (0.0,), blocks, full=full)
     result = _figures(figures, reference)
     return (result, errors) if full else result
 
@@ -205,7 +205,7 @@ def hdr_flip(
     tone = TONE_MAPS[tone_map]
     start, stop = automatic(gpu, reference, tone) if exposures is None else exposures
     steps = _steps(start, stop, count)
-    figures, errors, best = error_map(gpu, reference, test, ppd, tone, steps, blocks)
+    figures, errors, best = error_map(gpu, reference, test, ppd, tone, steps, blocks, full=full)
     result = replace(_figures(figures, reference), exposures=steps)
     return (result, errors, best) if full else result
 

@@ -115,11 +115,13 @@ def error_map(
     tone: Tone | None,
     exposures: tuple[float, ...],
     blocks: Blocks | None,
+    *,
+    full: bool = False,
 ) -> tuple[npt.NDArray[np.float32], Image, Image]:
     """Computes FLIP of two Images of one shape, of one plane or three.
 
-    Returns each tile's record (sum of errors, largest error, bits of its place, 0) in reading order, the error map, and
-    the exposure map, which has values only with a tone curve.
+    Returns each tile's record (sum of errors, largest error, bits of its place, 0) in reading order, and for ``full``
+    the error map, and the exposure map, which has values only with a tone curve.
     """
     planes, height, width = reference.shape
     plane = np.uint64(height * width if planes > 1 else 0)
@@ -129,8 +131,9 @@ def error_map(
     tiles = -(-width // across) * -(-height // down)
     listed, count = _differing(gpu, reference, test, (across, down), filters.reach, blocks)
 
-    errors, records = gpu.zeros((1, height, width)), gpu.zeros((tiles, 4))
-    best = gpu.zeros((1, height, width)) if tone else gpu.empty((1,))
+    a_map = gpu.zeros if full else gpu.empty  # of which the kernel leaves out what is 0
+    errors, records = a_map((1, height, width)), gpu.zeros((tiles, 4))
+    best = a_map((1, height, width)) if tone else gpu.empty((1,))
     kernel, items = _kernel(gpu, filters, (across, down), tone)
     factors = gpu.array(np.exp2(np.array(exposures)).astype(np.float32))
     groups, values = scratch_of(gpu, ppd, (height, width))

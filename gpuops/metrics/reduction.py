@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ from ..tiles.memory import MOST_PIXELS
 BINS = 256
 BINS_PER_STOP = 4
 LOWEST_STOP = -32
+# The ends of the bins.
+_EDGES = np.arange(BINS + 1) / BINS_PER_STOP + LOWEST_STOP
 
 # Groups of a compute unit: as many as run at once; if a few were left over, all would wait for them, which takes a
 # fifth more time on an H200. There registers suffice for 5 to 8 groups, with a mip for 4 (taken nearly four times
@@ -121,7 +124,7 @@ class Statistics:
         """Centre-weighted geometric mean of the positive values (NaN where there are none, or not asked for)."""
         return _exp2(self.centre_log2)
 
-    @property
+    @cached_property
     def _below(self) -> npt.NDArray[np.float64]:
         """How many values lie below each bin, and below the end of the last one."""
         return np.concatenate(([0], np.cumsum(self.histogram, dtype=np.float64)))
@@ -132,8 +135,7 @@ class Statistics:
         below = self._below
         if not below[-1]:
             return math.nan
-        edges = np.arange(BINS + 1) / BINS_PER_STOP + LOWEST_STOP
-        value = _exp2(float(np.interp(percent / 100 * below[-1], below, edges)))
+        value = _exp2(float(np.interp(percent / 100 * below[-1], below, _EDGES)))
         # A minimum that is not positive says nothing about the positive values.
         return min(max(value, self.minimum), self.maximum)
 
@@ -189,14 +191,20 @@ class Reduction:
         self.gpu, self.channels, self.colours = gpu, channels, colours
         self._centre = how.centre
         self._histogram, self._bits = how.histogram, (self.size - 1).bit_length()
-        self._sets = channels + (colours == 3) if how.every else 1
+        # Of 8 bits channels' codes are counted beside luminance: by their values the host has the rest.
+        counts_codes = (
+            how.every and how.histogram and colours == 3 and decoding is not None and not how.stages
+        )
+        values = decoding.of_codes(like) if decoding is not None and counts_codes else None
+        self._codes = () if values is None else tuple(map(_Codes.of, values))
+        self._sets = channels + (colours == 3) if how.every and not self._codes else 1
         # A CPU's work-item reads a stretch alone; elsewhere neighbours read neighbours.
         alone = ways.lanes > 1
         name = "tiles" if how.tiled else "mip" if how.mip else "direct"
         sources = (*ways.sources, "reduce", *(("reduce_mip",) if how.mip else ()))
         kernel = gpu.kernel(
             sources, f"reduce_{name}", ALL=self._sets > 1, ALONE=alone, HISTOGRAM=how.histogram, CENTRE=how.centre,
-            **ways.defines,
+            CODES=bool(self._codes), **ways.defines,
         )  # fmt: skip
         at_once = _VECTORS * ways.lanes
         span: list[int] = []
@@ -238,7 +246,8 @@ class Reduction:
     def __call__(self, image: Image, *, plane: int = 0, mip: Image | None = None) -> tuple[Statistics, ...]:
         """Returns the statistics of each set of values, of one plane where the pass is of one; also fills ``mip``."""
         gpu, sets, groups = self.gpu, self._sets, self._groups
-        bins, partial = gpu.zeros((sets, BINS), np.uint32), _records(gpu, sets * groups)
+        bins = gpu.zeros((sets + len(self._codes), BINS), np.uint32)
+        partial = _records(gpu, sets * groups)
         if mip is not None:
             self._step(image, mip, partial, bins)
         else:
@@ -255,9 +264,9 @@ class Reduction:
         gpu.read((partial, bins), (records, counts))
         results = (
             self._statistics(of, of_bins if self._histogram else counts[0, :0])
-            for of, of_bins in zip(records, counts, strict=True)
+            for of, of_bins in zip(records, counts[:sets], strict=True)
         )
-        return tuple(results)
+        return (*map(_Codes.statistics, self._codes, counts[sets:]), *results)
 
     def _statistics(self, records: npt.NDArray[np.void], histogram: npt.NDArray[np.uint32]) -> Statistics:
         # Sums of all records' fields at once: each by itself would take ten times as long as all of them.
@@ -278,6 +287,33 @@ class Reduction:
             centre_weight=weights,
             histogram=histogram,
         )
+
+
+class _Codes(NamedTuple):
+    """The values of codes, all finite and 0 or more; their binary logarithms, 0 for what is not positive; and their
+    bins, BINS for that."""
+
+    values: npt.NDArray[np.float64]
+    logs: npt.NDArray[np.float64]
+    bins: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, values: npt.NDArray[np.float32]) -> _Codes:
+        exact = values.astype(np.float64)
+        positive = values >= np.finfo(np.float32).tiny
+        logs = np.log2(exact, where=positive, out=np.zeros_like(exact))
+        bins = np.floor(logs * BINS_PER_STOP).astype(np.int64) - BINS_PER_STOP * LOWEST_STOP
+        return cls(exact, logs, np.where(positive, bins.clip(0, BINS - 1), BINS))
+
+    def statistics(self, counts: npt.NDArray[np.uint32]) -> Statistics:
+        """Returns the statistics of codes that occur so often."""
+        there = self.values[np.flatnonzero(counts)]
+        histogram = np.bincount(self.bins, counts, BINS + 1)[:BINS].astype(np.uint32)
+        count, positive = (int(numbers.sum(dtype=np.int64)) for numbers in (counts, histogram))
+        return Statistics(
+            count, count, positive, 0, 0, 0, float(self.values @ counts), float(self.logs @ counts),
+            float(there.min()), float(there.max()), histogram=histogram,
+        )  # fmt: skip
 
 
 def _stretches(gpu: Gpu, count: int, step: int, groups: int) -> tuple[int, int]:

@@ -26,6 +26,7 @@ OPERATIONS = {
     "register": "a picture shifted to lie on another one, to parts of a pixel",
     "rotate": "an image turned, by any angle or as its EXIF orientation asks",
     "resize": "another size, by Lanczos and other filters",
+    "thumbnail": "small, upright versions of pictures, for the web",
     "deconvolve": "undo a blur, by Wiener or Richardson–Lucy",
     "sharpen": "unsharp mask, of light or of its luminance",
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
-from ..operation import Choice, Move, Numbers, Operation, Params, Pass, Reach, Size, Traits
+from ..operation import Choice, Flag, Move, Numbers, Operation, Params, Pass, Reach, Size, Traits
 
 if TYPE_CHECKING:
     from ..filters.resampling import ResampledAxis
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 #: Pixels of a side, at most.
 MOST = 1 << 20
+#: How many times the wanted size a picture has at least that a decoder has made smaller.
+LEFT = 2
+#: The help of the parameter that lets a decoder make pictures smaller.
+ON_LOAD = "Let the decoder of a JPEG make a picture smaller by 2, 4 or 8, but at least twice the wanted size."
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,9 @@ class ResizeParams(Params):
     the sum of those that are inside. A side that keeps its length keeps its values. The filter area takes the mean of
     what a new pixel covers, and nearest copies the pixel at its centre. Sizes are of pixels as they are stored, before
     any rotation that EXIF asks for, and of EXR files of the display window.
+
+    --shrink-on-load takes less time and memory for JPEG files that become much smaller, but is not exact: see
+    thumbnail, which turns pictures upright, too.
     """
 
     size: tuple[int | None, int | None] | None = Size(
@@ -45,6 +52,7 @@ class ResizeParams(Params):
         "The filter that makes new pixels from the old ones.",
         ("lanczos3", "mitchell", "catmull-rom", "area", "nearest"),
     ).field("lanczos3")
+    shrink_on_load: bool = Flag(ON_LOAD).field(False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,6 +62,8 @@ class ResizeParams(Params):
             raise ParameterError(
                 f"fit {self.fit} is for a size: leave it out, or give a size instead of a scale"
             )
+        if self.shrink_on_load and self.filter == "nearest":
+            raise ParameterError("nearest copies pixels, and shrink-on-load makes others: leave out one")
 
 
 def resize(gpu: Gpu, image: Image, params: ResizeParams) -> Image:
@@ -93,10 +103,18 @@ def _move(params: ResizeParams, height: int, width: int) -> Move:
 
 
 def _of_display(params: ResizeParams, height: int, width: int) -> tuple[ResampledAxis, ResampledAxis]:
+    if params.shrunk is None:
+        return _of_picture(params, height, width)
+    by, columns, rows = params.shrunk
+    y, x = _of_picture(params, rows, columns)
+    return y.of_smaller(by, height), x.of_smaller(by, width)
+
+
+def _of_picture(params: ResizeParams, height: int, width: int) -> tuple[ResampledAxis, ResampledAxis]:
     from ..filters.resampling import ResampledAxis
 
     cut = params.fit == "cover" and params.size is not None and None not in params.size
-    columns, rows = _target(params, height, width)
+    columns, rows = target(params, height, width)
     if max(rows, columns) > MOST:
         raise ParameterError(f"the result would be {columns} × {rows} pixels: a side has at most {MOST}")
     if not cut:
@@ -106,7 +124,14 @@ def _of_display(params: ResizeParams, height: int, width: int) -> tuple[Resample
     return ResampledAxis.of(height, rows, *step), ResampledAxis.of(width, columns, *step)
 
 
-def _target(params: ResizeParams, height: int, width: int) -> tuple[int, int]:
+def shrinks(params: ResizeParams, _orientation: int, height: int, width: int) -> int:
+    """Returns by how much a decoder may make a picture of this size smaller: to twice the wanted size."""
+    if not params.shrink_on_load:
+        return 1
+    return min(axis.num // (LEFT * axis.den) for axis in _of_picture(params, height, width))
+
+
+def target(params: ResizeParams, height: int, width: int) -> tuple[int, int]:
     """The result's width and height, at least 1 pixel each."""
     if params.scale is not None:
         across, down = params.scale
@@ -155,10 +180,11 @@ OPERATION = Operation(
     reach=_reach,
     passes=_passes,
     move=_move,
+    shrinks=shrinks,
     examples=(
         "clpix resize photo.jpg -o small.jpg --size 640x",
         "clpix resize photos/*.jpg -o squares/ --size 128x128 --fit cover",
         "clpix resize light.exr -o half.exr --scale 50% --filter area",
     ),
-    groups={"Size": ("size", "scale", "fit", "filter")},
+    groups={"Size": ("size", "scale", "fit", "filter", "shrink_on_load")},
 )

@@ -72,7 +72,7 @@ class Comparing:
             check_name("metric", metric, FIGURES)
         check_name("space", self.space, SPACES)
         for x, y, width, height in self.ignore:
-            if min(x, y) < 0 or min(width, height) < 1:
+            if min(x, y) < 0 or min(width, height) < 1 or max(x, y, width, height) >= 1_000_000_000:
                 raise ParameterError(f"a rectangle to ignore is X,Y,W,H, not {x},{y},{width},{height}")
         if self.ppd is not None and not 0 < self.ppd < 10_000:
             raise ParameterError(f"pixels a degree must be above 0 and below 10000, not {self.ppd:g}")

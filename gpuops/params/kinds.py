@@ -15,7 +15,7 @@ from math import isfinite, log2
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ..errors import ParameterError, check_name
-from .moves import Frame
+from .moves import Frame, Shrunk
 
 P = TypeVar("P", bound="Params")
 #: The kinds of each class of parameters that was asked for them.
@@ -249,10 +249,11 @@ class Params:
     """Parameters of an operation: they are checked when they are made, frozen, and equal if their values are equal.
 
     ``frame``: where the pixels of the picture that is worked on are, if that is not all of what is displayed. Whoever
-    knows the picture sets it.
+    knows the picture sets it. ``shrunk``: how the picture was made smaller as it was read.
     """
 
     frame: Frame | None = dataclasses.field(default=None, kw_only=True, repr=False)
+    shrunk: Shrunk | None = dataclasses.field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         for name, kind in kinds(type(self)).items():

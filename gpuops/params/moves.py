@@ -82,6 +82,24 @@ class Move(NamedTuple):
         return left, top, max(1, ceil(max(xs) - _SLACK) - left), max(1, ceil(max(ys) - _SLACK) - top)
 
 
+class Shrunk(NamedTuple):
+    """How a decoder has made a picture smaller: of ``by`` × ``by`` pixels one. The size is that of the file's picture.
+
+    Where they are no multiples, the last pixels reach beyond the picture's edge.
+    """
+
+    by: int
+    width: int
+    height: int
+
+    @property
+    def move(self) -> Move:
+        """Where pixels of the file's picture are in the smaller one."""
+        return Move(
+            1 / self.by, 0, 0, 1 / self.by, 0, 0, -(-self.width // self.by), -(-self.height // self.by)
+        )
+
+
 class Frame(NamedTuple):
     """Where a picture's pixels, its data window, are in the display window, which is the picture that is meant.
 

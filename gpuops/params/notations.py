@@ -60,14 +60,21 @@ class Numbers(Kind):
 class Size(Kind):
     """A parameter that is a width and a height in pixels, written ``WIDTHxHEIGHT``, or None.
 
-    ``partial``: one of them may be left out, as in ``1920x`` or ``x1080``, and is None then.
+    ``partial``: one of them may be left out, as in ``1920x`` or ``x1080``, and is None then. ``square``: a number alone
+    is both.
     """
 
-    metavar = "WxH"
     most: int = 1 << 20
     partial: bool = False
+    square: bool = False
+
+    @property
+    def metavar(self) -> str:
+        return "N|WxH" if self.square else "WxH"
 
     def checked(self, name: str, value: Any) -> tuple[int | None, int | None]:
+        if self.square and re.fullmatch(r"\d{1,9}", str(value), re.ASCII):
+            value = int(value), int(value)
         if isinstance(value, str):
             match = re.fullmatch(r"(\d{0,9})x(\d{0,9})", value.lower().replace("×", "x"), re.ASCII)
             value = [int(side) if side else None for side in match.groups()] if match else ()
@@ -76,12 +83,14 @@ class Size(Kind):
         right = len(sides) == 2 and len(known) >= 2 - self.partial
         if not (right and all(1 <= side <= self.most for side in known)):
             also = ", or one of the two, such as 1920x or x1080" if self.partial else ""
+            also += ", or one for both, such as 1200" if self.square else ""
             raise ParameterError(f"{name} must be WIDTHxHEIGHT, such as 1920x1080{also}; at most {self.most}")
         return sides[0], sides[1]
 
     @property
     def values(self) -> str:
-        return "`WIDTHxHEIGHT` pixels" + (", `WIDTHx`, `xHEIGHT`" if self.partial else "")
+        partial, square = ", `WIDTHx`, `xHEIGHT`" * self.partial, ", `N`" * self.square
+        return f"`WIDTHxHEIGHT` pixels{partial}{square}"
 
     def text(self, value: Any) -> str:
         return "x".join("" if side is None else str(side) for side in value)

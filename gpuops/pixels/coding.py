@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.generic]
 
+# What reports call the launch that unpacks pixels of a type.
+_UNPACK = {dtype: f"unpack {dtype}" for dtype in PIXEL_TYPES}
+
 
 class Losses(NamedTuple):
     """The numbers of values that a conversion to a narrower type clipped, and that were not finite."""
@@ -71,6 +74,18 @@ class Decoding:
             dtype = pixels.dtype
             table = gpu.kept(("light", dtype), lambda: gpu.array(_light_of_codes(dtype)))
         return table, self._scale(pixels)
+
+    def of_codes(self, pixels: Image) -> npt.NDArray[np.float32] | None:
+        """Returns the values (channels, 256) of the codes of 8 bits; None if a value is not of one code alone."""
+        by_formula = self.encode or (self.linearise and not self._by_table(pixels))
+        if pixels.dtype != np.uint8 or by_formula or (self.alpha and self.premultiply):
+            return None
+        values = np.tile(
+            np.arange(256, dtype=np.float32) * np.float32(self._scale(pixels)), (pixels.shape[2], 1)
+        )
+        if self.linearise:
+            values[: pixels.shape[2] - self.alpha] = _light_of_codes(pixels.dtype)
+        return values
 
     def _scale(self, pixels: Image) -> float:
         return 1.0 / _largest(pixels.dtype) if self.scale is None else self.scale
@@ -130,7 +145,7 @@ class Encoding:
 
 def unpack(pixels: Image, decoding: Decoding) -> Image:
     """Pixels (height, width, channels) on the device → planar float32 Image."""
-    image, _ = each(pixels.gpu, pixels, decoding=decoding, label=f"unpack {pixels.dtype}")
+    image, _ = each(pixels.gpu, pixels, decoding=decoding, label=_UNPACK[pixels.dtype])
     image.linear = decoding.linearise
     return image
 

@@ -7,6 +7,7 @@ ITU-R BT.2408, section 6 (PQ and HLG beside each other: at 1000 cd/m²).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Parametric:
     def numbers(self) -> tuple[float, ...]:
         return self.g, self.a, self.b, self.c, self.d, self.e, self.f
 
-    @property
+    @cached_property
     def name(self) -> str:
         if (self.a, self.b, self.e) == (1, 0, 0) and self.d <= 0:
             return "linear" if self.g == 1 else f"gamma {self.g:.4g}"

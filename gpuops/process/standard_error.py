@@ -16,6 +16,8 @@ _changing = Lock()
 _own = _USUAL
 # How many threads have libraries at work that are not to be heard.
 _quiet = 0
+# A descriptor of what drops all, once it was needed.
+_null = -1
 
 
 @contextmanager
@@ -67,6 +69,7 @@ def close() -> None:
 
 
 def _drop(descriptor: int) -> None:
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, descriptor)
-    os.close(null)
+    global _null
+    if _null < 0:
+        _null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(_null, descriptor)

@@ -17,8 +17,8 @@ import numpy as np
 from .. import files, notes
 from ..errors import FileError, ParameterError
 from .manifest import matching
-from .outcome import PairedPicture, Run
-from .references import BASE, References, fault_of_name, sha256_of
+from .outcome import Outcome, PairedPicture, Run, line
+from .references import BASE, Change, References, fault_of_name, sha256_of, slug
 
 # The verdicts that accepting makes good.
 _OPEN = ("failed", "size", "warned", "new", "renamed")
@@ -26,76 +26,115 @@ _OPEN = ("failed", "size", "warned", "new", "renamed")
 _LEVEL = 3
 
 
-def choose(run: Run, names: Iterable[str] = (), *, remove_missing: bool = False) -> dict[str, str | None]:
-    """Returns what to accept, by name: the paths of results that are new or differ, or of those that patterns match.
+def choose(
+    run: Run,
+    names: Iterable[str] = (),
+    *,
+    place: str | None = None,
+    also: bool = False,
+    remove_missing: bool = False,
+) -> dict[str, Change]:
+    """Returns what to accept, by name: the results that are new or differ, or those of them that patterns match.
 
-    ``remove_missing``: also the references without a result, each with None. Raises ParameterError for a pattern that
-    nothing of that matches.
+    A result takes the place of the reference that it was compared with, or with ``place`` of that device's or
+    platform's, and with ``also`` of none. All references of a picture that was renamed get its new name.
+    ``remove_missing``: the references without a result go, too.
+
+    Raises ParameterError for a pattern that nothing of that matches, and if the run does not say what is missing.
     """
-    there: dict[str, str | None] = {
-        o.name: o.result.path for o in run.outcomes if o.result is not None and o.status in _OPEN
-    }
+    there = {o.name: replacement(o, place, also=also) for o in run.outcomes if o.result and o.status in _OPEN}
     if remove_missing:
-        there |= {name: None for name in missing(run) if name not in there}
+        if selection := run.context.get("selection"):
+            raise ParameterError(
+                f"the run was of some cases ({line(str(selection))}): run all of them before --remove-missing"
+            )
+        if not names and all(outcome.result is None for outcome in run.outcomes):
+            raise ParameterError(
+                "no picture has a result, so that all references would go; name those to remove"
+            )
+        there |= {name: Change(None, place or BASE) for name in missing(run)}
     chosen = matching(there, names, "no result that is new or differs is called")
     if not chosen:
         raise ParameterError("there is nothing to accept: no result is new or differs")
     return {name: there[name] for name in chosen}
 
 
+def replacement(outcome: Outcome, place: str | None = None, *, also: bool = False) -> Change:
+    """Returns the change that accepts an outcome's result: see :func:`choose`."""
+    result, before = outcome.result, outcome.reference
+    assert result is not None
+    if before is None or outcome.status == "renamed":
+        old = before.name if before is not None and place is None else ""
+        return Change(result.path, place or BASE, also=also, old=old)
+    compared = before.of.partition(":")[0]
+    over = before.sha256 if place in (None, compared) else ""
+    return Change(result.path, place or compared, over, also)
+
+
 def missing(run: Run) -> dict[str, PairedPicture]:
-    """Returns the references without a result, by name; a renamed result leaves its old name without one."""
+    """Returns the references without a result, by name: also those of no case, in a run of all of a suite's cases."""
     return {
-        o.reference.name: o.reference
+        o.name: o.reference
         for o in run.outcomes
-        if o.reference is not None and o.status in ("missing", "renamed")
+        if o.reference is not None and o.result is None and o.status in ("missing", "skipped")
     }
 
 
-def check(run: Run, chosen: Mapping[str, str | None], references: References) -> None:
+def check(run: Run, chosen: Mapping[str, Change], references: References) -> None:
     """Raises FileError if something cannot be accepted.
 
     That is a name that is none within a folder, a result that is gone, no longer what the run saw, or no picture, and a
-    reference to remove that has changed.
+    reference to remove or to rename that has changed, or has a result now.
     """
-    seen = {o.name: o.result.sha256 for o in run.outcomes if o.result is not None}
-    before = missing(run)
-    for name, path in chosen.items():
-        if fault := fault_of_name(name):
-            raise FileError(f"the report's {fault}; nothing is accepted")
-        if path is None:
-            at = references.nearest(name, (before[name].of,))
-            if at is not None and sha256_of(at[0]) != before[name].sha256:
-                raise FileError(f"{at[0]}: has changed since the run that saw it; run the suite again")
-        else:
-            _check_result(path, seen[name])
+    seen = {o.name: o for o in run.outcomes}
+    for name, change in chosen.items():
+        result, before = seen[name].result, seen[name].reference
+        for one in filter(None, (name, change.old)):
+            if fault := fault_of_name(one):
+                raise FileError(f"the report's {fault}; nothing is accepted")
+        if not change.place or change.place != slug(change.place):
+            raise FileError(
+                f"the report's {change.place!r} is no name of a device or platform; nothing is accepted"
+            )
+        if result is not None:
+            _check_result(result)
+        if before is not None and (result is None or change.old):
+            place = before.of.partition(":")[0]
+            now = references.digests(before.name, place)
+            if now and before.sha256 not in now:
+                where = references.path / before.name
+                raise FileError(f"{where}: has changed since the run that saw it; run the suite again")
+            later = Path(str(run.context.get("results", "")), before.name)
+            # A suite's folder may have results of cases that are no more.
+            if "results" in run.context and "suite" not in run.context and later.is_file():
+                raise FileError(f"{later}: is there now; compare the folders again")
+    references.check(chosen)
 
 
 def accept(
-    run: Run,
-    chosen: Mapping[str, str | None],
-    references: References,
-    place: str | None = None,
-    *,
-    recompress: bool = False,
+    run: Run, chosen: Mapping[str, Change], references: References, *, recompress: bool = False
 ) -> list[str]:
-    """Makes the chosen results references, removes those of names with None, and returns the names that changed.
+    """Makes what was chosen of a run, and returns the names whose references changed.
 
-    ``place``: the device or platform that they are for, or None for the base. ``recompress``: PNG files take less
-    room, and are no longer the same bytes. Raises FileError, before anything is changed, where :func:`check` does.
+    ``recompress``: PNG files take less room, and are no longer the same bytes. Raises FileError, before anything is
+    changed, where :func:`check` does.
     """
     check(run, chosen, references)
     if not recompress:
-        return references.accept(chosen, place or BASE)
+        return references.change(chosen)
     with TemporaryDirectory() as folder:
-        smaller = {name: path and _recompressed(path, Path(folder, name)) for name, path in chosen.items()}
-        return references.accept(smaller, place or BASE)
+        smaller = {
+            name: change._replace(source=change.source and _recompressed(change.source, Path(folder, name)))
+            for name, change in chosen.items()
+        }
+        return references.change(smaller)
 
 
-def _check_result(path: str, digest: str) -> None:
+def _check_result(result: PairedPicture) -> None:
+    path = result.path
     if not Path(path).is_file():
         raise FileError(f"{path}: is not there any more; run the suite again")
-    if sha256_of(path) != digest:
+    if sha256_of(path) != result.sha256:
         raise FileError(f"{path}: has changed since the run that saw it; run the suite again")
     with notes.silence():
         files.read_contents(path)

@@ -17,8 +17,8 @@ from ..params.thresholds import Thresholds
 from ..process import groups
 from .judge import judge, pairs
 from .manifest import Case, Suite
-from .outcome import Outcome
-from .references import References
+from .outcome import Outcome, PairedPicture
+from .references import BASE, References
 
 # Characters of what a command printed that are kept, at its end.
 _KEPT = 4000
@@ -49,10 +49,12 @@ def outcomes(
 ) -> Iterator[Outcome]:
     """Runs cases of a suite, and gives the outcome of each of their pictures, in the order of the cases.
 
-    ``out``: the folder of their results. ``places``: see :meth:`References.nearest`. ``over``: thresholds that count
-    over the suite's. ``jobs``: how many cases run at once. ``memory`` is as for :func:`judge`.
+    If these are all cases of the suite, references that none makes follow, as skipped. ``out``: the folder of their
+    results. ``places``: see :meth:`References.valid`. ``over``: thresholds that count over the suite's. ``jobs``: how
+    many cases run at once. ``memory`` is as for :func:`judge`.
     """
     over = over or Thresholds()
+    spare = _spare(suite, references, places) if len(cases) == len(suite.cases) else {}
     for made in run_cases(cases, suite.folder, out, jobs):
         case = made.case
         written = [name for name in case.outputs if not made.error and (out / name).is_file()]
@@ -60,13 +62,29 @@ def outcomes(
         def thresholds(name: str, case: Case = case) -> Thresholds:
             return over.over(suite.thresholds(case, name))
 
-        judged = judge(pairs(out, references, places, written), how, thresholds, open_gpu, memory=memory)
+        judged = judge(
+            pairs(out, references, places, written, spare), how, thresholds, open_gpu, memory=memory
+        )
         why = made.error or "the command did not write this file"
         lost = [Outcome(name, "error", message=why) for name in case.outputs if name not in written]
         command, output = " ".join(case.command(str(out))), made.output if made.error else ""
         for outcome in (*judged, *lost):
             seconds = outcome.seconds + made.seconds / len(case.outputs)
             yield replace(outcome, tags=case.tags, command=command, output=output, seconds=seconds)
+    for name, (picture, *_) in spare.items():
+        yield Outcome(name, "skipped", None, picture, message="no case makes this picture")
+
+
+def _spare(suite: Suite, references: References, places: Sequence[str]) -> dict[str, list[PairedPicture]]:
+    """Returns the references of pictures that no case of the suite makes, by name."""
+    made = {output for case in suite.cases for output in case.outputs}
+    spare = {}
+    for name in (name for name in references.names() if name not in made):
+        for place in (*places, BASE):
+            if digests := references.digests(name, place):
+                spare[name] = [PairedPicture("", name, digest, place) for digest in digests]
+                break
+    return spare
 
 
 def run_cases(

@@ -28,9 +28,11 @@ from ..params.comparing import Comparing, MeasuredPair
 from ..params.thresholds import Limit, Thresholds
 from ..process import signals
 from ..rows.budget import Budget
-from .outcome import Outcome, PairedPicture
-from .references import References, equal_bytes, pictures_in, sha256_of
+from .outcome import Outcome, PairedPicture, excess
+from .references import References, digests_if_unlike, pictures_in, sha256_of
 
+# The verdicts on a pair, from the nearest reference on.
+_NEARNESS = ("equal", "passed", "warned", "failed", "size", "error")
 # Pairs that are decoded ahead of the one that is measured, for each thread.
 _AHEAD = 2
 
@@ -39,7 +41,8 @@ _AHEAD = 2
 class FilePair:
     """The files of a result and of its reference; ``of`` says which reference that is.
 
-    ``variance``: the file of the reference's variance, empty if there is none.
+    ``variance``: the file of the reference's variance, empty if there is none. ``others``: the pairs of the result with
+    the further valid references.
     """
 
     name: str
@@ -47,27 +50,34 @@ class FilePair:
     reference: str
     of: str
     variance: str = ""
+    others: tuple[FilePair, ...] = ()
 
 
 def pairs(
-    results: str | Path, references: References, places: Sequence[str], wanted: Collection[str] | None = None
+    results: str | Path,
+    references: References,
+    places: Sequence[str],
+    wanted: Collection[str] | None = None,
+    spare: dict[str, list[PairedPicture]] | None = None,
 ) -> Iterator[FilePair | Outcome]:
     """Gives the pairs of a folder's pictures, and the verdict on those that have no other half, in the order of names.
 
-    ``places``: see :meth:`References.nearest`. ``wanted``: the only names that count. A new picture that has the bytes
-    of a missing one's reference is that one, renamed.
+    ``places``: see :meth:`References.valid`. ``wanted``: the only names that count. A new picture that has the bytes of
+    a reference of a missing one is that one, renamed; ``spare`` are further missing ones, by name, from which those are
+    taken away.
     """
+    spare = {} if spare is None else spare
     there = (
         set(pictures_in(results)) if wanted is None else {n for n in wanted if (Path(results) / n).is_file()}
     )
     known = set(references.names())
     if wanted is not None:
         known &= set(wanted)
-    nearest: dict[str, tuple[str, str] | None] = {}
+    valid: dict[str, list[tuple[str, str]]] = {}
     unread: dict[str, str] = {}
     for name in sorted(known):
         try:
-            nearest[name] = references.nearest(name, places)
+            valid[name] = references.valid(name, places)
         except FileError as error:
             unread[name] = str(error)
 
@@ -75,26 +85,46 @@ def pairs(
         path = str(Path(results) / name)
         return PairedPicture(path, name, sha256_of(path))
 
-    def reference(name: str) -> PairedPicture | None:
-        at = nearest.get(name)
-        return at and PairedPicture(at[0], name, sha256_of(at[0]), at[1])
+    def of_name(name: str) -> list[PairedPicture]:
+        return [PairedPicture(path, name, sha256_of(path), of) for path, of in valid.get(name, ())]
 
-    new = sorted(there - known)
-    lost = {of.sha256: of.name for of in map(reference, sorted(known - there) if new else ()) if of}
-    renamed = {name: before for name in new if (before := lost.pop(result(name).sha256, None)) is not None}
-    for name in sorted((there | known).difference(renamed.values())):
+    missing = {name: of_name(name) for name in sorted(known - there)}
+    lost = {of.sha256: of for several in (*spare.values(), *missing.values()) for of in several}
+    renamed: dict[str, PairedPicture] = {}
+    gone: set[str] = set()
+    for name in sorted(there - known) if lost else ():
+        before = lost.get(result(name).sha256)
+        if before is not None and before.name not in gone:
+            renamed[name] = before
+            gone.add(before.name)
+    for name in sorted((there | known) - gone):
         if name in unread:
             yield Outcome(name, "error", message=unread[name])
-        elif before := renamed.get(name):
-            said = f"it has the bytes of the reference {before}, of which there is no result"
-            yield Outcome(name, "renamed", result(name), reference(before), message=said)
+        elif name in renamed:
+            before = renamed[name]
+            spare.pop(before.name, None)
+            said = f"it has the bytes of the reference {before.name}, of which there is no result"
+            yield Outcome(name, "renamed", result(name), before, message=said)
         elif name not in there:
             said = "there is a reference and no result"
-            yield Outcome(name, "missing", None, reference(name), message=said)
-        elif (at := nearest.get(name)) is None:
-            yield Outcome(name, "new", result(name), message="there is no reference")
+            yield Outcome(name, "missing", None, next(iter(missing[name]), None), message=said)
         else:
-            yield FilePair(name, str(Path(results) / name), *at, references.variance_of(name, at[1]))
+            yield _pair_with(valid.get(name, []), name, str(Path(results) / name), references)
+
+
+def pair_of(name: str, result: str, references: References, places: Sequence[str]) -> FilePair | Outcome:
+    """Returns a result with the references of a name, or the verdict that it is new."""
+    return _pair_with(references.valid(name, places), name, result, references)
+
+
+def _pair_with(
+    valid: list[tuple[str, str]], name: str, result: str, references: References
+) -> FilePair | Outcome:
+    if not valid:
+        picture = PairedPicture(result, name, sha256_of(result))
+        return Outcome(name, "new", picture, message="there is no reference")
+    first, *others = (FilePair(name, result, at, of, references.variance_of(name, of)) for at, of in valid)
+    return replace(first, others=tuple(others))
 
 
 # The reference and the result, each by rows if it takes too much memory as a whole.
@@ -103,8 +133,12 @@ _Opened = list[files.Strips]
 
 @dataclass
 class _Read:
-    """What reading a pair gave: reference and result of each layer, or why not; ``seconds`` is how long it took."""
+    """What reading a pair gave: reference and result of each layer, or why not; ``seconds`` is how long it took.
 
+    If its bytes equal a further reference, it is the ``pair`` with that one.
+    """
+
+    pair: FilePair
     equal: bool = False
     layers: dict[str, _Opened] = field(default_factory=dict)
     variance: str = ""
@@ -124,6 +158,9 @@ def judge(
     memory: int | None = None,
 ) -> Iterator[Outcome]:
     """Gives the outcome of each pair, in their order; an outcome among them is passed on.
+
+    Of several valid references, the outcome is that with the nearest: one that it equals, else one within whose
+    thresholds it is, else the one that it is least beyond.
 
     ``open_gpu`` is called when a pair has to be measured, and may return the same device each time. ``jobs`` threads
     read files meanwhile; a few pairs are in memory at a time. With a ``memory``, so many bytes of the host's, there is
@@ -160,6 +197,16 @@ def judge(
                 future = pool.submit(_read, pair, how, memory, undo) if isinstance(pair, FilePair) else None
                 waiting.append((pair, future))
 
+        def outcomes(pair: FilePair, first: Future[_Read]) -> Iterator[Outcome]:
+            """Gives those of the valid references, up to one that is equal."""
+            thresholds, future = thresholds_of(pair.name), first
+            for other in (*pair.others, None):
+                outcome = _verdict(result(future), how, thresholds, opened, sweeps, memory)
+                yield outcome
+                if outcome.status == "equal" or other is None:
+                    return
+                future = pool.submit(_read, other, how, memory, undo)
+
         try:
             take(_AHEAD * max(1, jobs) if memory is None else 1)
             while waiting:
@@ -168,8 +215,7 @@ def judge(
                     yield pair
                 else:
                     assert future is not None
-                    thresholds = thresholds_of(pair.name)
-                    yield _verdict(pair, result(future), how, thresholds, opened, sweeps, memory)
+                    yield _nearest(list(outcomes(pair, future)), 1 + len(pair.others))
                 take(1)
         finally:
             undo.give(None)  # nobody waits any more
@@ -177,12 +223,17 @@ def judge(
 
 def _read(pair: FilePair, how: Comparing, memory: int | None, undo: Undo) -> _Read:
     begun = time.perf_counter()
-    content = _Read()
+    content = _Read(pair)
     try:
-        if equal_bytes(pair.result, pair.reference):
-            content.equal = True
+        unlike = []
+        for one in (pair, *pair.others):
+            digests = digests_if_unlike(one.result, one.reference)
+            if digests is None:
+                content.pair, content.equal = one, True
+                break
+            unlike.append(digests)
         else:
-            content.digests = sha256_of(pair.result), sha256_of(pair.reference)
+            content.digests = unlike[0]
             content.layers = _layers(pair, Options(layer=how.layer, memory=memory), undo, content.said)
             content.variance = _variance(pair, content)
     except FileError as error:
@@ -221,7 +272,6 @@ def _layers(pair: FilePair, options: Options, undo: Undo, said: list[str]) -> di
 
 
 def _verdict(
-    pair: FilePair,
     content: _Read,
     how: Comparing,
     thresholds: Thresholds,
@@ -230,7 +280,7 @@ def _verdict(
     memory: int | None,
 ) -> Outcome:
     """Returns the outcome of a pair that was read."""
-    begun = time.perf_counter()
+    begun, pair = time.perf_counter(), content.pair
     result = PairedPicture(pair.result, pair.name, content.digests[0])
     reference = PairedPicture(pair.reference, pair.name, content.digests[1], pair.of)
     for both in list(content.layers.values())[:1]:
@@ -254,7 +304,7 @@ def _verdict(
             gpu, among = open_gpu(), TOGETHER * len(content.layers)
             budget = Budget(f"{pair.reference} and {pair.result}", memory, among)
             for name in list(content.layers):
-                both, of_layer = content.layers.pop(name), replace(how, layer=name or how.layer)
+                both, of_layer = content.layers.pop(name), replace(how, layer=name) if name else how
                 compared = paired(gpu, pool, both, budget, of_layer, thresholds, variance=content.variance)
                 of_layers[name] = measure(compared, thresholds)
                 del both, compared
@@ -267,6 +317,16 @@ def _verdict(
     status = next(name for name, holds in verdicts.items() if holds)
     undefined = (f"{metric}: {why}" for metric, why in measured.undefined.items())
     return outcome(status, "; ".join(filter(None, (measured.note, *undefined))), measured)
+
+
+def _nearest(outcomes: list[Outcome], several: int) -> Outcome:
+    """Returns the outcome with the nearest of several references, which it says where that is of interest."""
+    nearest = min(outcomes, key=lambda one: (_NEARNESS.index(one.status), excess(one)))
+    seconds = sum(one.seconds for one in outcomes)
+    if several == 1 or nearest.reference is None or nearest.good:
+        return replace(nearest, seconds=seconds)
+    said = f"of {several} valid references the nearest is {nearest.reference.path}"
+    return replace(nearest, seconds=seconds, message="; ".join(filter(None, (nearest.message, said))))
 
 
 def _described(file: PairedPicture, strips: files.Strips) -> PairedPicture:

@@ -8,6 +8,7 @@ These are plain values on the standard library alone. Reports are made from them
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,14 +17,17 @@ from functools import cache
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from ..errors import FileError, json_values
+from ..figures import LIMITS
 from ..params.comparing import WorstPixel as WorstPixel
 from ..params.thresholds import Limit as Limit
 
 # The version of the format: it changes when what a key means does.
 SCHEMA = 1
 
+# The powers of ten that floats have.
+_LARGEST_POWER = 300
 # What types are called in JSON.
-_JSON = {dict: "object", tuple: "array", str: "string", float: "number", int: "integer"}
+_JSON = {bool: "boolean", dict: "object", tuple: "array", str: "string", float: "number", int: "integer"}
 # The numbers that JSON does not have.
 _ODD = ("inf", "-inf", "nan")
 # What neither XML 1.0 nor UTF-8 can hold, and what would change the order or the look of the text around it: control
@@ -63,7 +67,8 @@ class PairedPicture(NamedTuple):
     """One of the two files of a pair.
 
     ``path`` is where it was read, ``name`` its name within the results or references, ``sha256`` of its bytes.
-    ``of`` says which of several references it is: ``base``, or the name of the platform or device that has its own.
+    ``of`` says which of several references it is: ``base``, or the name of the platform or device that has its own;
+    from the second valid one on with its number, as ``base:2``.
     The rest is known if it was decoded.
     """
 
@@ -157,9 +162,10 @@ class Run:
 
     @property
     def worst_first(self) -> list[Outcome]:
-        """The outcomes in the order of :data:`STATUSES`."""
+        """The outcomes in the order of :data:`STATUSES`, and of those of one status the worst first."""
         order = list(STATUSES)
-        return sorted(self.outcomes, key=lambda outcome: order.index(outcome.status))
+        worst = sorted(self.outcomes, key=excess, reverse=True)
+        return sorted(worst, key=lambda outcome: order.index(outcome.status))
 
     def exit_code(self, *, strict: bool = False) -> int:
         """Returns the largest :meth:`Outcome.exit_code`."""
@@ -194,8 +200,8 @@ def from_json(text: str) -> Run:
         )
     _check(report, dict, "the report")
     for name, kind in (("schema", int), ("totals", dict[str, int]), ("context", dict)):
-        _value(kind, _item(report, name, "the report"), f"the report: {name}")
-    outcomes = _value(tuple[Outcome, ...], _item(report, "outcomes", "the report"), "the report: outcomes")
+        typed(kind, _item(report, name, "the report"), f"the report: {name}")
+    outcomes = typed(tuple[Outcome, ...], _item(report, "outcomes", "the report"), "the report: outcomes")
     for at, outcome in enumerate(outcomes):
         if outcome.status not in STATUSES:
             which = f"the report: outcomes[{at}]: status is {outcome.status!r}"
@@ -207,22 +213,24 @@ def _dumped(value: dict[str, Any]) -> str:
     return json.dumps(json_values(value), allow_nan=False)
 
 
-def _value(kind: Any, value: Any, where: str) -> Any:
+def typed(kind: Any, value: Any, where: str) -> Any:
     """Returns a value of JSON as one of a type, such as that of a record's field. Raises FileError if it is none."""
     of = get_args(kind)
     if type(None) in of:
-        return None if value is None else _value(of[0], value, where)
+        return None if value is None else typed(of[0], value, where)
     if kind is float and value in _ODD:
         return float(value)
     if hints := _fields(kind):
         _check(value, dict, where)
         known = {name: _item(value, name, where) for name in hints}
-        return kind(**{name: _value(hints[name], item, f"{where}: {name}") for name, item in known.items()})
+        return kind(**{name: typed(hints[name], item, f"{where}: {name}") for name, item in known.items()})
     _check(value, get_origin(kind) or kind, where)
+    if isinstance(value, list) and ... not in of and len(of) != len(value):
+        raise FileError(f"{where} has {len(value)} values, and not {len(of)}")
     if isinstance(value, list):
-        return tuple(_value(of[0], item, f"{where}[{at}]") for at, item in enumerate(value))
+        return tuple(typed(of[0], item, f"{where}[{at}]") for at, item in enumerate(value))
     if isinstance(value, dict) and of:
-        return {name: _value(of[1], item, f"{where}: {name}") for name, item in value.items()}
+        return {name: typed(of[1], item, f"{where}: {name}") for name, item in value.items()}
     return float(value) if kind is float else value
 
 
@@ -241,7 +249,7 @@ def _item(table: dict[str, Any], name: str, where: str) -> Any:
 def _check(value: Any, kind: type, where: str) -> None:
     """Raises FileError unless a value of JSON is what stands for a type."""
     kinds = {float: (int, float), tuple: (list,)}.get(kind, (kind,))
-    if isinstance(value, bool) or not isinstance(value, kinds):
+    if isinstance(value, bool) != (kind is bool) or not isinstance(value, kinds):
         raise FileError(f"{where} is {_short(value)}, and not of type {_JSON[kind]}")
 
 
@@ -286,6 +294,37 @@ def cause(outcome: Outcome) -> str:
     return "; ".join(filter(None, (limits(outcome.missed or outcome.warned), line(outcome.message))))
 
 
+def excess(outcome: Outcome) -> tuple[float, float, float]:
+    """Says how far a picture is beyond what is allowed, as numbers to compare: the more, the worse.
+
+    The first is the largest ratio of an error to the one that is allowed, infinite where none is. Then come what the
+    threshold counts, such as pixels, and the root mean square error. NaN is infinite.
+    """
+    limits = [*outcome.missed, *outcome.warned]
+    for name, limit in outcome.thresholds.items():
+        if name in LIMITS and LIMITS[name].name in outcome.figures:
+            limits.append(Limit(name, outcome.figures[LIMITS[name].name], limit))
+    ratio = max(map(_ratio, limits), default=0.0)
+    counted = max((limit.value for limit in limits if limit.limit == 0), default=0.0)
+    return ratio, _as_bound(counted), _as_bound(outcome.figures.get("rmse", 0.0))
+
+
+def _ratio(limit: Limit) -> float:
+    """Returns an error as a multiple of the one that is allowed; where more is better, what lacks to the best."""
+    figure = LIMITS.get(limit.name.partition(" of ")[0])
+    error, allowed = limit.value, limit.limit
+    if figure is not None and figure.higher:
+        if math.isinf(figure.best):  # dB of an amplitude
+            lacking = (allowed - error) / 20
+            return 10**lacking if lacking < _LARGEST_POWER else math.inf
+        error, allowed = figure.best - error, figure.best - allowed
+    return _as_bound(error / allowed if allowed else math.inf if error else 0.0)
+
+
+def _as_bound(value: float) -> float:
+    return math.inf if math.isnan(value) else value
+
+
 def reason(outcome: Outcome) -> str:
     """Says on one line why an outcome is what it is."""
     said = cause(outcome)
@@ -304,7 +343,7 @@ def details(outcome: Outcome) -> Iterable[tuple[str, str]]:
             kind = [f"{picture.width} × {picture.height}"] if picture.width else []
             kind += [part for part in (picture.channels, picture.dtype) if part]
             kind += [picture.of] if picture.of != "base" else []
-            yield which, line(f"{picture.path}{' (' + ', '.join(kind) + ')' if kind else ''}")
+            yield which, line(f"{picture.path or picture.name}{' (' + ', '.join(kind) + ')' if kind else ''}")
     if outcome.tags:
         yield "tags", line(", ".join(outcome.tags))
     if outcome.command:

@@ -1,54 +1,81 @@
 """References: a folder of pictures, and beside it the pictures of platforms and devices that have their own.
 
 ``references/blur/a.png`` is a base. ``references/@linux/blur/a.png`` takes its place where ``linux`` is among the names
-of where a suite runs: the device's, the OpenCL platform's, the operating system's, the nearest first. A file ``.json``
-in place of the folder is an index: it says for each name the SHA-256 of its picture, which lies under that in a store,
-another folder or any address that fsspec knows.
+of where a suite runs: the device's, the OpenCL platform's, the operating system's, the nearest first. The pictures in
+the folder ``references/blur/a.png.also`` are valid, too: a result passes that is like any of them. A file ``.json`` in
+place of the folder is an index: see :mod:`gpuops.regress.index`.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
+from io import BufferedReader, FileIO
+from itertools import chain, count
 from pathlib import Path, PurePath
-from typing import Any
+from typing import IO, NamedTuple
 
 from ..errors import FileError, ParameterError
 from ..files import is_of_picture
 from ..files.drafts import USUAL, draft_file
-from ..files.locations import reached
+from ..files.read_errors import digest_in_pointer
 from ..metrics.variance import SUFFIX, is_variance
 from ..params.files import digest_of
 
 # Marks the folder of a platform's or a device's own references.
 MARK = "@"
 BASE = "base"
-# The version of the index.
-_SCHEMA = 1
+# What the name of the folder of a picture's further references ends with.
+ALSO = ".also"
+# The most references of one picture in one place.
+MOST = 8
+# In place of a number among them: the base's will do.
+_AS_BASE = -1
 # What is read of a file at a time.
 _CHUNK = 1 << 20
 
 
+class Change(NamedTuple):
+    """What becomes of a name's references.
+
+    ``source``: the file that becomes one; None removes all of them, or those of a ``place`` that is not the base.
+    ``over``: the digest of the one that it takes the place of, among several; empty for the first. ``also``: it becomes
+    a further one. ``old``: another name, all of whose references become this one's in place of ``source``.
+    """
+
+    source: str | None
+    place: str = BASE
+    over: str = ""
+    also: bool = False
+    old: str = ""
+
+
 class References:
-    """A folder of references: the pictures of names, for each of them the base and maybe those of further places."""
+    """A folder of references: the pictures of names, for each of them those of the base and maybe of further places."""
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
-        # By name and place, what stands for a picture: its path, or its digest in a store.
+        # By name and place, what stands for each valid picture, the first before the further ones: its path, or its
+        # digest in a store.
         self._held = self._existing()
 
-    def _existing(self) -> dict[str, dict[str, str]]:
-        held: dict[str, dict[str, str]] = {}
-        for name in pictures_in(self.path) if self.path.exists() else ():
+    def _existing(self) -> dict[str, dict[str, list[str]]]:
+        held: dict[str, dict[str, list[str]]] = {}
+        # In the order of names a picture comes before its folder of further ones.
+        for name in sorted(pictures_in(self.path)) if self.path.exists() else ():
             place, _, rest = name.partition("/")
             own = place.startswith(MARK) and rest
-            of = held.setdefault(rest if own else name, {})
-            of[place.removeprefix(MARK) if own else BASE] = str(self.path / name)
+            inside = rest if own else name
+            of = further_of(inside)
+            if of and is_variance(name):
+                continue
+            places = held.setdefault(of or inside, {})
+            places.setdefault(place.removeprefix(MARK) if own else BASE, []).append(str(self.path / name))
         return held
 
     def _path(self, held: str, _name: str) -> str:
@@ -59,25 +86,51 @@ class References:
         """Returns the SHA-256 of a picture."""
         return sha256_of(held)
 
-    def _put(self, name: str, place: str, source: str) -> str:
-        """Makes a file the reference of a name, and returns what stands for it."""
-        path = self._file(name, place)
+    def _put(self, name: str, place: str, source: str, before: str | None) -> str:
+        """Makes a file a reference of a name, in place of ``before`` if there is one. Returns what stands for it."""
+        path = self._target(name, place, before)
         put(source, path)
         return str(path)
+
+    def _target(self, name: str, place: str, before: str | None = None) -> Path:
+        """Returns the path of a new reference: that of ``before``, the usual one, or a number among further ones."""
+        file = self._file(name, place)
+        if before is not None and Path(before).suffix == file.suffix:
+            return Path(before)
+        further = (_further(file) / f"{number}{file.suffix}" for number in count(2))
+        return next(path for path in chain([file], further) if not os.path.lexists(path))
 
     def _file(self, name: str, place: str) -> Path:
         return self.path / ("" if place == BASE else f"{MARK}{place}") / name
 
-    def _check_links(self, names: Iterable[str], place: str) -> None:
-        """Raises FileError if a picture of a name would be written outside."""
-        for path in (self._file(name, place) for name in names):
-            if not path.parent.resolve().is_relative_to(self.path.resolve()):
-                raise FileError(f"{path}: a link leads out of {self.path}; nothing is written there")
+    def _moved(self, held: str, place: str, old: str, name: str) -> str:
+        """Makes a reference of the name ``old`` one of another name, and returns what stands for it."""
+        path, file = self._file(name, place), Path(held)
+        if file != self._file(old, place):
+            path = _further(path) / file.name
+        put(held, path)
+        return str(path)
+
+    def _check_links(self, changes: Mapping[str, Change]) -> None:
+        """Raises FileError if a picture would be written outside."""
+        root = self.path.resolve()
+        inside: set[Path] = set()
+        for name, change in changes.items():
+            places = self._held.get(change.old, {}) if change.old else [change.place]
+            for file in (self._file(name, place) for place in places or [BASE]):
+                for folder in {file.parent, _further(file)} - inside:
+                    if not folder.resolve().is_relative_to(root):
+                        raise FileError(f"{file}: a link leads out of {self.path}; nothing is written there")
+                inside.add(file.parent)
 
     def _end(self, removed: Iterable[str]) -> None:
-        """Ends a change that has removed pictures."""
-        for path in removed:
+        """Ends a change that has removed pictures: what took their place is there already."""
+        kept = {held for places in self._held.values() for several in places.values() for held in several}
+        for path in set(removed) - kept:
             os.unlink(path)
+            if further_of(Path(path).as_posix()):
+                with suppress(OSError):  # others are in it
+                    os.rmdir(os.path.dirname(path))
 
     @property
     def places(self) -> list[str]:
@@ -88,54 +141,125 @@ class References:
         """Returns the names of all pictures that have a reference, in order, without those of variances."""
         return sorted(name for name in self._held if not is_variance(name))
 
-    def nearest(self, name: str, places: Sequence[str]) -> tuple[str, str] | None:
-        """Returns the path of the reference of the first of ``places`` that has one, or the base, and which it is."""
+    def valid(self, name: str, places: Sequence[str]) -> list[tuple[str, str]]:
+        """Returns the references of the first of ``places`` that has some, or of the base: their paths and names.
+
+        They are called as the place is, and from the second one on with a number: ``linux``, ``linux:2``.
+        """
         held = self._held.get(name, {})
         place = next((place for place in (*places, BASE) if place in held), None)
-        return None if place is None else (self._path(held[place], name), place)
+        several = [] if place is None else held[place]
+        labels = (place if number == 1 else f"{place}:{number}" for number in count(1))
+        return [(self._path(one, name), str(label)) for one, label in zip(several, labels, strict=False)]
 
-    def variance_of(self, name: str, place: str) -> str:
-        """Returns the path of the variance beside a name's reference of that place, empty if there is none."""
-        held = self._held.get(f"{name}{SUFFIX}", {}).get(place)
-        return self._path(held, SUFFIX) if held else ""
+    def nearest(self, name: str, places: Sequence[str]) -> tuple[str, str] | None:
+        """Returns the first of :meth:`valid`; None if there is none."""
+        return next(iter(self.valid(name, places)), None)
 
-    def accept(self, results: Mapping[str, str | None], place: str = BASE) -> list[str]:
-        """Makes files the references of names, and returns the names that changed: each is old or new, never half.
+    def digests(self, name: str, place: str) -> list[str]:
+        """Returns the SHA-256 of each reference of a name in a place, without fetching it."""
+        return [self._digest(held) for held in self._held.get(name, {}).get(place, ())]
 
-        A name with None loses its reference and its variance: those of the place, or with the base those of all places.
+    def variance_of(self, name: str, label: str) -> str:
+        """Returns the path of the variance beside a name's reference of that name, empty if there is none."""
+        held = self._held.get(f"{name}{SUFFIX}", {}).get(label)
+        return self._path(held[0], SUFFIX) if held else ""
+
+    def accept(self, results: Mapping[str, str], place: str = BASE) -> list[str]:
+        """Makes files the references of names, the first ones where there are several: see :meth:`change`."""
+        return self.change({name: Change(source, place) for name, source in results.items()})
+
+    def change(self, changes: Mapping[str, Change]) -> list[str]:
+        """Changes the references of names, and returns the names that changed: each is old or new, never half.
+
+        What is removed goes at the end, when all that takes its place is there. With a picture goes its variance.
+        Raises FileError, before anything is changed, where :meth:`check` does.
         """
-        self._check_links(results, place)
-        changed: list[str] = []
+        at = self.check(changes)
         removed: list[str] = []
-
-        def remove(name: str, places: Iterable[str]) -> bool:
-            held = self._held.get(name, {})
-            gone = [held.pop(at) for at in places if at in held]
-            removed.extend(gone)
-            if not held:
-                self._held.pop(name, None)
-            return bool(gone)
-
-        for name, source in results.items():
-            held = self._held.get(name, {})
-            digest = source and sha256_of(source)
-            if source is None:
-                places = self.places if place == BASE else [place]
-                differs = remove(name, places)
-                remove(f"{name}{SUFFIX}", places)
-            elif place != BASE and BASE in held and self._digest(held[BASE]) == digest:
-                differs = remove(name, [place])  # it is what the base is: no copy is needed
-            elif differs := place not in held or self._digest(held[place]) != digest:
-                self._held.setdefault(name, {})[place] = self._put(name, place, source)
-            changed += [name] * differs
+        changed = [name for name, change in changes.items() if self._change(name, change, at[name], removed)]
         if changed:
             self._end(removed)
         return changed
 
+    def check(self, changes: Mapping[str, Change]) -> dict[str, int | None]:
+        """Returns where among the references of each name its result goes: see :meth:`_at`.
 
-def references(path: str) -> References:
-    """Returns the references in a folder, or those of an index, a file that ends with .json."""
-    return Index(path) if path.endswith(".json") else References(path)
+        Raises FileError for a change that cannot be made.
+        """
+        self._check_links(changes)
+        return {name: self._at(name, change) for name, change in changes.items()}
+
+    def _change(self, name: str, change: Change, at: int | None, removed: list[str]) -> bool:
+        if change.source is None:
+            places = self.places if change.place == BASE else [change.place]
+            gone = self._pop(name, places)
+            removed += [*gone, *self._pop(f"{name}{SUFFIX}", places)]
+            return bool(gone)
+        if change.old and change.old in self._held:
+            for suffix in ("", SUFFIX):
+                for place, several in self._held.pop(f"{change.old}{suffix}", {}).items():
+                    moved = [
+                        self._moved(held, place, f"{change.old}{suffix}", f"{name}{suffix}")
+                        for held in several
+                    ]
+                    self._held.setdefault(f"{name}{suffix}", {})[place] = moved
+                    removed += several
+            return True
+        if at is None:
+            return False
+        if at == _AS_BASE:
+            gone = self._pop(name, [change.place])
+            removed += gone
+            return bool(gone)
+        several = self._held.setdefault(name, {}).setdefault(change.place, [])
+        before = several[at] if at < len(several) else None
+        several[at:] = [self._put(name, change.place, change.source, before), *several[at + 1 :]]
+        removed += [before] if before is not None else []
+        return True
+
+    def _at(self, name: str, change: Change) -> int | None:
+        """Returns which of the references of its place a result replaces, or their number if it is a further one.
+
+        None: it is one of them, or no result. ``_AS_BASE``: it is what the base is, so that the place needs none.
+        Raises FileError if there is no room, or if what it replaces has changed.
+        """
+        if change.source is None or (change.old and change.old in self._held):
+            return None
+        digest, own = sha256_of(change.source), self.digests(name, change.place)
+        if digest in own:
+            return None
+        if change.place != BASE and len(own) < 2 and digest in self.digests(name, BASE):
+            return _AS_BASE
+        if change.also and len(own) == MOST:
+            raise FileError(f"{name}: has {MOST} references already, which is the most; remove one")
+        if change.also or len(own) < 2 or not change.over:
+            return len(own) if change.also else 0
+        if change.over not in own:
+            raise FileError(
+                f"{name}: the reference has changed since the run that saw it; run the suite again"
+            )
+        return own.index(change.over)
+
+    def _pop(self, name: str, places: Iterable[str]) -> list[str]:
+        """Forgets the references of a name in some places, and returns what stood for them."""
+        held = self._held.get(name, {})
+        gone = [one for place in places for one in held.pop(place, ())]
+        if not held:
+            self._held.pop(name, None)
+        return gone
+
+
+def further_of(name: str) -> str:
+    """Returns the name of the picture of which a file is a further reference, by its folder; empty if of none."""
+    folder = name.rpartition("/")[0]
+    of = folder.removesuffix(ALSO)
+    return of if of != folder and is_of_picture(of) else ""
+
+
+def _further(file: Path) -> Path:
+    """Returns the folder of the further references of a picture."""
+    return file.with_name(f"{file.name}{ALSO}")
 
 
 def fault_of_name(name: str) -> str:
@@ -143,6 +267,8 @@ def fault_of_name(name: str) -> str:
     path = PurePath(name)
     if path.anchor or "\0" in name or any(part.startswith(".") for part in path.parts):
         return f"{name!r} is no name within a folder of references"
+    if any(part.endswith(ALSO) and is_of_picture(part.removesuffix(ALSO)) for part in path.parts[:-1]):
+        return f"{name!r} is in a folder of further references, which no result is in"
     return "" if is_of_picture(path) else f"{name!r} has no picture's extension"
 
 
@@ -158,26 +284,45 @@ def places_of(device: str | None, platform: str | None) -> tuple[str, ...]:
 
 
 def sha256_of(path: str | Path) -> str:
-    """Returns the digest of a file's bytes. Raises FileError if it cannot be read."""
+    """Returns the digest of a file's bytes; that of a pointer of Git LFS is the one of the file that it stands for.
+
+    Raises FileError if it cannot be read.
+    """
     try:
         with open(path, "rb") as file:
-            return digest_of(iter(partial(file.read, _CHUNK), b""))
+            return _digest_in(file)
     except OSError as error:
         raise FileError(f"{path}: could not be read ({error.strerror})") from None
 
 
-def equal_bytes(a: str | Path, b: str | Path) -> bool:
-    """Says whether two files have the same bytes. Raises FileError if one cannot be read."""
+def _digest_in(file: FileIO | BufferedReader) -> str:
+    start = file.read(_CHUNK)
+    return digest_in_pointer(start) or digest_of(chain([start], iter(partial(file.read, _CHUNK), b"")))
+
+
+def digests_if_unlike(a: str | Path, b: str | Path) -> tuple[str, str] | None:
+    """Returns the digests of two files' bytes; None if these are equal, or one points to the other by Git LFS.
+
+    Raises FileError if one cannot be read.
+    """
     try:
         with open(a, "rb", 0) as first, open(b, "rb", 0) as second:
-            if os.fstat(first.fileno()).st_size != os.fstat(second.fileno()).st_size:
-                return False
-            while part := first.read(_CHUNK):
-                if part != second.read(_CHUNK):
-                    return False
-            return True
+            sizes = [os.fstat(file.fileno()).st_size for file in (first, second)]
+            if sizes[0] == sizes[1] and _same_bytes(first, second):
+                return None
+            first.seek(0)
+            second.seek(0)
+            digests = _digest_in(first), _digest_in(second)
     except OSError as error:
         raise FileError(f"{error.filename or a}: could not be read ({error.strerror})") from None
+    return None if digests[0] == digests[1] else digests
+
+
+def _same_bytes(first: FileIO, second: FileIO) -> bool:
+    while part := first.read(_CHUNK):
+        if part != second.read(_CHUNK):
+            return False
+    return True
 
 
 def pictures_in(folder: str | Path) -> Iterator[str]:
@@ -197,106 +342,24 @@ def pictures_in(folder: str | Path) -> Iterator[str]:
 
 
 def put(source: str, target: Path) -> None:
-    """Copies a file's bytes to ``target``, which appears whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with draft_file(target.parent, target.suffix, USUAL) as draft:
-        with open(source, "rb") as read, open(draft, "wb") as write:
-            shutil.copyfileobj(read, write, _CHUNK)
-            write.flush()
-            os.fsync(write.fileno())
-        os.replace(draft, target)
+    """Copies a file's bytes to ``target``: see :func:`replacing`."""
+    with replacing(target) as file, open(source, "rb") as read:
+        shutil.copyfileobj(read, file, _CHUNK)
 
 
-class Index(References):
-    """An index of references, in place of a folder: they lie under their digests in a store, a folder or an address.
+@contextmanager
+def replacing(target: Path) -> Iterator[IO[bytes]]:
+    """Gives a file that in the end takes the place of ``target``, whole or not at all, even if the power fails.
 
-    Those of an address are kept on this machine.
+    Raises FileError if it cannot be written.
     """
-
-    def _existing(self) -> dict[str, dict[str, str]]:
-        self._read = _read_index(self.path)
-        self._where: str = self._read["store"]
-        self._folder = None if "://" in self._where else self.path.parent / self._where
-        pictures: dict[str, dict[str, str]] = self._read["pictures"]
-        return pictures
-
-    def _path(self, held: str, name: str) -> str:
-        """Raises FileError if the store lacks it, or has other bytes."""
-        stored = _stored(held, name)
-        path = (self._folder or _kept()) / stored
-        other = "its bytes are not those that the index names; fetch it anew"
-        if path.is_file() and sha256_of(path) == held:
-            return str(path)
-        if self._folder is not None:
-            lost = "the store lacks this reference; fetch it, or accept the result again"
-            raise FileError(f"{path}: {other if path.is_file() else lost}")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with draft_file(path.parent, path.suffix) as draft:
-            with reached(f"{self._where}/{stored}") as (files, address):
-                files.get_file(address, draft)
-            if sha256_of(draft) != held:
-                raise FileError(f"{self._where}/{stored}: {other}")
-            os.replace(draft, path)
-        return str(path)
-
-    def _digest(self, held: str) -> str:
-        return held
-
-    def _put(self, name: str, _place: str, source: str) -> str:
-        digest = sha256_of(source)
-        stored = _stored(digest, name)
-        if self._folder is not None:
-            path = self._folder / stored
-            if not path.is_file() or sha256_of(path) != digest:
-                put(source, path)
-            return digest
-        with reached(f"{self._where}/{stored}", "written") as (files, address):
-            if not files.exists(address):
-                files.makedirs(address.rpartition("/")[0], exist_ok=True)
-                files.put_file(source, address)
-        return digest
-
-    def _check_links(self, names: Iterable[str], place: str) -> None:
-        """Does nothing: what lies in a store has no other name than its digest."""
-
-    def _end(self, _removed: Iterable[str]) -> None:
-        values = {"schema": _SCHEMA, **self._read, "pictures": dict(sorted(self._held.items()))}
-        text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
-        with draft_file(self.path.parent, ".json", USUAL) as draft:
-            Path(draft).write_text(text, encoding="utf-8")
-            os.replace(draft, self.path)
-
-
-def _read_index(path: Path) -> dict[str, Any]:
     try:
-        index = json.loads(path.read_text(encoding="utf-8-sig"))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with draft_file(target.parent, target.suffix, USUAL) as draft:
+            with open(draft, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, target)
     except OSError as error:
-        raise ParameterError(f"{path}: could not be read ({error.strerror})") from None
-    except (ValueError, RecursionError) as error:
-        raise ParameterError(f"{path}: is no JSON ({error})") from None
-    kinds = {"pictures": dict, "store": str}
-    if not (isinstance(index, dict) and all(isinstance(index.get(key), kind) for key, kind in kinds.items())):
-        raise ParameterError(f"{path}: is no index, which has the keys schema, store and pictures")
-    if index.pop("schema", None) != _SCHEMA:
-        raise ParameterError(f"{path}: is an index of another version; this clpix reads version {_SCHEMA}")
-    for name, digests in index["pictures"].items():
-        if fault := fault_of_name(name):
-            raise ParameterError(f"{path}: {fault}")
-        if not isinstance(digests, dict) or not all(map(_is_digest, digests.values())):
-            raise ParameterError(f"{path}: {name} must have a table of SHA-256 digests, of 64 hex digits")
-    return index
-
-
-def _is_digest(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
-
-
-def _stored(digest: str, name: str) -> str:
-    """Returns the name within a store of a picture with a digest."""
-    return f"{digest[:2]}/{digest}{Path(name).suffix}"
-
-
-def _kept() -> Path:
-    from ..device.cache import cache_folder
-
-    return Path(cache_folder()) / "references"
+        raise FileError(f"{target}: could not be written ({error.strerror or error})") from None

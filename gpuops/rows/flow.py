@@ -21,7 +21,8 @@ from ..pixels.coding import Decoding
 from ..plan import Plan, Step, prepared, run
 from ..space import Stored, Target
 from ..tiles.rectangles import as_lines, as_pixels
-from .schedule import RowSchedule, RowStage, Shape, row_bytes
+from .blocks import Shape, row_bytes
+from .schedule import RowSchedule, RowStage
 from .source import Source, WholePicture
 from .window import Edges, rows_of, windows
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..passes import Pass, Turn
-from .schedule import RowSchedule, Shape
+from .blocks import Shape
+from .schedule import RowSchedule
 
 
 class Footprint(NamedTuple):

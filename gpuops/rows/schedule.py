@@ -9,38 +9,25 @@ and below or move them.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..params.moves import Frame, Move
+from ..params.moves import Frame, Move, Shrunk
 from ..passes import Pass, Reach, Slabbed, Spectral, Turn
-from ..tiles.memory import ROUNDED, no_room
+from ..plan import Step
+from . import blocks
+from .blocks import Shape, row_bytes
 from .window import with_halo, with_neighbours
 
 if TYPE_CHECKING:
     from ..gpu import Gpu
-    from ..plan import Plan, Step
+    from ..plan import Plan
 
-Shape = tuple[int, int, int]
-
-# Bytes of a block's planes from which on larger blocks are hardly faster, and as many as they may have to be.
-_ENOUGH, _MOST = 1 << 24, 1 << 25
-# Rows of a block for each row on which much of the work is done once more.
-_PER_AGAIN = 32
 # Halos of a step that a picture has at least if it goes by rows though there is room for it.
 _LEAST_HALOS = 16
-# Rows of a block for each row of the largest halo, if there is room: the halo is computed once more for each block.
-# Twice as many take no less of the processor's time for a bloom of 1.2 gigapixels, and a quarter more memory.
-_PER_HALO = 2
-# Copies of a block's planes that are on the device at a time: a file's floats, planes, a step's result, the pixels to
-# be written, and one to spare.
-_ENDS = 5
-# Copies of its rows that a pass has beside its own work: the rows that it keeps, those rows joined, and the result.
-_LOCAL = 3
-# Copies of its rows that a ``write`` step takes: light, and the pixels that are made of it.
-_SEEN = 3
 
 
 class RowStage(NamedTuple):
@@ -174,7 +161,7 @@ class ScheduledStep:
         halo, again = sum(one.window - 1 for one in self.passes), sum(one.again for one in self.passes)
         return (
             halo * _LEAST_HALOS <= self.shape[1]
-            and again * _PER_AGAIN * row_bytes(self.shape) <= _MOST
+            and again * blocks.PER_AGAIN * row_bytes(self.shape) <= blocks.MOST
             and operation.measure(self.gpu, self.shape, params) is None
         )
 
@@ -210,6 +197,8 @@ class RowSchedule:
         The barrier behind the steps of a segment.
     shifts : tuple of (left, top)
         How far (to the right, down) the steps that measure a shift have moved the picture, as far as that is known.
+    shrunk : Shrunk, optional
+        How the picture was made smaller as it was read.
     """
 
     gpu: Gpu
@@ -220,6 +209,7 @@ class RowSchedule:
     steps: tuple[ScheduledStep, ...]
     end: ScheduledStep | None = None
     shifts: tuple[tuple[float, float], ...] = ()
+    shrunk: Shrunk | None = None
 
     @classmethod
     def of(
@@ -230,16 +220,29 @@ class RowSchedule:
         orientation: int = 1,
         frame: Frame | None = None,
         shifts: Iterable[tuple[float, float]] = (),
+        shrunk: Shrunk | None = None,
     ) -> RowSchedule:
-        """Returns the schedule of a plan for pictures of a shape and an EXIF orientation, in a frame."""
+        """Returns the schedule of a plan for pictures of a shape and an EXIF orientation, in a frame.
+
+        Steps that others do the work of are replaced by these. Positions are those of the picture before it was
+        ``shrunk``.
+        """
         measured = iter(shifts := tuple(shifts))
         steps: list[ScheduledStep] = []
         of_step, turned = shape, orientation
         place = frame = frame or Frame.of(*shape[1:])
-        moved = Move.none(frame.width, frame.height)
-        for step in todo.steps:
-            operation = step.operation
-            step = step._replace(params=step.params.framed(place))
+        moved = shrunk.move if shrunk else Move.none(frame.width, frame.height)
+        waiting = deque(todo.steps)
+        while waiting:
+            step = waiting.popleft()
+            operation, params = step.operation, step.params.framed(place)
+            if shrunk and not steps:
+                params = replace(params, shrunk=shrunk)
+            if operation.parts is not None:
+                parts = operation.parts(params, turned, place.height, place.width)
+                waiting.extendleft(Step.of(part, step.name) for part in reversed(parts))
+                continue
+            step = step._replace(params=params)
             turn = operation.turn(step.params, turned) if operation.turn is not None else None
             move = operation.moved(step.params, turn, place)
             place, moved = place.moved(move), moved.then(move)
@@ -250,17 +253,19 @@ class RowSchedule:
             steps.append(ScheduledStep(gpu, step, of_step, turn, moved, place))
             of_step = steps[-1].result
         todo = todo._replace(steps=tuple(at.step for at in steps))
-        return cls(gpu, todo, shape, orientation, frame, tuple(steps), shifts=shifts)
+        return cls(gpu, todo, shape, orientation, frame, tuple(steps), shifts=shifts, shrunk=shrunk)
 
     def with_steps(self, steps: Iterable[Step]) -> RowSchedule:
         """Returns the schedule of other steps for the same picture, and with the same end."""
         todo = self.plan._replace(steps=tuple(steps))
-        made = RowSchedule.of(self.gpu, todo, self.shape, self.orientation, self.frame)
+        made = RowSchedule.of(self.gpu, todo, self.shape, self.orientation, self.frame, shrunk=self.shrunk)
         return replace(made, end=self.end)
 
     def shifted(self, shifts: Iterable[tuple[float, float]]) -> RowSchedule:
         """Returns the schedule with the shifts that its steps have measured."""
-        return RowSchedule.of(self.gpu, self.plan, self.shape, self.orientation, self.frame, shifts)
+        return RowSchedule.of(
+            self.gpu, self.plan, self.shape, self.orientation, self.frame, shifts, self.shrunk
+        )
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
@@ -333,52 +338,3 @@ class RowSchedule:
     def needed(self, wanted: tuple[int, int] | None = None) -> tuple[int, int]:
         """Returns the rows (first, end) of the picture on which rows of the result, or all of them, depend."""
         return self.stages(wanted)[0].needed
-
-
-def block_bytes(gpu: Gpu, stages: tuple[RowStage, ...], *, ends: float = 0.0, tables: float = 0.0) -> int:
-    """Returns how many bytes the planes of a block of rows should take, both of the file's rows and of a pass's result.
-
-    ``ends``: copies of a block that are taken before the first stage or behind the last one, beside the usual ones;
-    ``tables``: bytes that are taken all the time.
-
-    Raises DeviceError if the device has no room for a single row of each.
-    """
-    room, widest, again = gpu.limits.global_bytes / ROUNDED, 0, 0
-    copies, fixed, least = _ENDS + ends, tables, row_bytes(stages[0].shape)
-    beside = 0.0  # copies that a step on these rows alone has beside its input and its result
-    for stage in stages:
-        for step in stage.steps:
-            fixed += step.traits.fixed_bytes + step.operation.fixed_bytes(gpu, stage.shape, step.params)
-            if stage.one is None:
-                beside = max(beside, step.traits.bytes_per_value / 4 - 1)
-        copies += _SEEN * sum(step.operation.writes for step in stage.steps)
-        if stage.one is not None:
-            row, of_pass = row_bytes(stage.shape), _LOCAL + stage.one.bytes_per_value / 4
-            copies += of_pass
-            fixed += (stage.one.window - 1) * row * of_pass
-            widest = max(widest, stage.one.window * row)
-            again = max(again, stage.one.again * row)
-            least = max(least, row, stage.one.align * row_bytes(stage.result))
-    copies += beside
-    most = int(min((room - fixed) // copies, gpu.limits.max_alloc_bytes - widest))
-    if most < least:
-        needed = ROUNDED * (fixed + copies * least)
-        raise no_room(gpu, f"rows of {stages[0].shape[2]} pixels need", needed)
-    enough = max(_ENOUGH, math.ceil(_PER_HALO * widest / 2), min(_PER_AGAIN * again, _MOST))
-    return max(least, min(most, enough))
-
-
-def row_bytes(shape: Shape) -> int:
-    """Returns the bytes of a row of planes."""
-    return 4 * shape[0] * shape[2]
-
-
-def usual_rows(shape: tuple[int, ...]) -> int:
-    """Returns how many rows of pixels (height, width, channels) come at a time, unless steps or a device want more."""
-    height, width, channels = shape
-    return rows_at_once((channels, height, width), _ENOUGH)
-
-
-def rows_at_once(shape: Shape, at_once: int) -> int:
-    """Returns how many rows come at a time if their planes are to take so many bytes."""
-    return max(1, min(shape[1], at_once // row_bytes(shape)))

@@ -24,7 +24,8 @@ from ..pixels.coding import Decoding
 from ..pixels.turns import upright
 from ..plan import prepared
 from ..space import LIGHT, Space, Stored
-from .schedule import RowSchedule, ScheduledStep, Shape, rows_at_once
+from .blocks import Shape, rows_at_once
+from .schedule import RowSchedule, ScheduledStep
 from .threads import Writing, read_ahead, rows_ahead
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ Rows are kept until the rows below them have come.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,6 +19,9 @@ from ..tiles.rectangles import copy, cut
 if TYPE_CHECKING:
     from ..gpu import Gpu
     from ..plan import Step
+
+# A block is joined as a whole if more of its rows than one of so many are needed beside those before it.
+_FEW = 4
 
 Shape = tuple[int, int, int]
 Needs = Callable[[int, int], tuple[int, int]]
@@ -55,22 +58,43 @@ def windows(
         ready = _ready(needs, made, last, _end(block), align)
         del block  # whose memory is free once it is joined with others
         if ready > made:
-            rows, held = _joined(held), []
-            assert rows.part is not None and rows.part.first <= needs(made, made + 1)[0]
-            pieces = [(first, min(first + most, ready)) for first in range(made, ready, most)]
+            parts, held = _parts(held, needs, range(made, ready, align), ready), []
             made = ready
-            if made < last and (kept := _from(rows, needs(made, made + 1)[0])) is not None:
+            if made < last and (kept := _from(parts[-1][0], needs(made, made + 1)[0])) is not None:
                 held.append(kept)
-            shared, given = held and held[0] is rows, [rows] * len(pieces)
-            del rows  # whose memory belongs to the caller, after the last piece
-            for first, end in pieces:
-                given[0].owned = end == ready and not shared
-                yield given.pop(), first, end
+            while parts:
+                rows, start, stop = parts.pop(0)
+                assert rows.part is not None and rows.part.first <= needs(start, start + 1)[0]
+                pieces = [(first, min(first + most, stop)) for first in range(start, stop, most)]
+                shared, given = held and held[0] is rows, [rows] * len(pieces)
+                del rows  # whose memory belongs to the caller, after the last piece
+                for first, end in pieces:
+                    given[0].owned = end == stop and not shared
+                    yield given.pop(), first, end
             if made == last:
                 return
         else:
             least = needs(made, made + 1)[0]
             held = [image for image in held if _end(image) > least]
+
+
+def _parts(held: list[Image], needs: Needs, made: range, end: int) -> list[tuple[Image, int, int]]:
+    """Returns Images of the ``held`` rows, each with the first and the end of the result's rows that it is enough for.
+
+    On a CPU, where it takes long to join a block to the rows before it, its first rows alone are if they are few.
+    """
+    *before, newest = held
+    assert newest.part is not None
+    first = newest.part.first
+    alone = bisect_left(
+        made, first, key=lambda row: needs(row, row + 1)[0]
+    )  # these results need no rows but its own
+    if before and newest.gpu.limits.is_cpu and 0 < alone < len(made):
+        start = made[alone]
+        few = needs(made.start, start)[1] - first
+        if _FEW * few <= newest.shape[1]:
+            return [(_joined([*before, newest], max(few, 0)), made.start, start), (newest, start, end)]
+    return [(_joined(held), made.start, end)]
 
 
 def rows_of(image: Image, at: slice) -> Image:
@@ -103,16 +127,18 @@ def _from(rows: Image, first: int) -> Image | None:
     return rows_of(rows, at) if at.start < count else None
 
 
-def _joined(images: list[Image]) -> Image:
-    """Returns the rows of Images, one below the other."""
+def _joined(images: list[Image], of_last: int | None = None) -> Image:
+    """Returns the rows of Images, one below the other; of the last one all, or its first ``of_last``."""
     if len(images) == 1:
         return images[0]
+    heights = [image.shape[1] for image in images]
+    if of_last is not None:
+        heights[-1] = of_last
     count, _, width = images[0].shape
-    result = images[-1].like((count, sum(image.shape[1] for image in images), width))
-    at = 0
-    for image in images:
-        copy(image, (0, 0), result, (at, 0), image.shape)
-        at += image.shape[1]
+    result, at = images[-1].like((count, sum(heights), width)), 0
+    for image, height in zip(images, heights, strict=True):
+        copy(image, (0, 0), result, (at, 0), (count, height, width))
+        at += height
     result.part, result.owned = images[0].part, True
     return result
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
@@ -39,10 +39,10 @@ DEPTHS = {
 }
 
 
-@cache
-def _modules() -> tuple[str, ...]:
+@lru_cache(256)
+def _modules(extension: str) -> tuple[str, ...]:
     there = sorted(module.name for module in iter_modules(__path__) if module.name != "record")
-    return tuple(dict.fromkeys((*_USUAL, *there)))
+    return tuple(sorted(dict.fromkeys((*_USUAL, *there)), key=lambda name: f".{name}" != extension))
 
 
 @cache
@@ -53,7 +53,7 @@ def _record(module: str) -> Format:
 
 def every(extension: str = "") -> Iterator[Format]:
     """Gives all formats, first the one that an extension is the usual one of."""
-    return map(_record, sorted(_modules(), key=lambda name: f".{name}" != extension))
+    return map(_record, _modules(extension))
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,5 @@
-"""JPEG, read by OpenImageIO and written by Pillow: OpenImageIO's codec ends the program on a full disk.
+"""JPEG, read by OpenImageIO and libjpeg-turbo, and written by Pillow: OpenImageIO's codec ends the program on a full
+disk.
 
 A file with a gain map (Ultra HDR) has a picture for any display, and the factors that make light beyond white of it.
 imagecodecs codes both, by libultrahdr. Light of 1 is white, 203 cd/m², as PQ has it here.
@@ -20,10 +21,11 @@ import numpy as np
 
 from ...errors import FileError
 from ...notes import note
+from ...params.moves import Shrunk
 from ...pixels.colour import SRGB, Colour, of_primaries, tidied
 from ...pixels.curves import LINEAR_CURVE, SRGB_CURVE
 from ...pixels.primaries import NAMED
-from .. import colours, containers, jpeg_contents, jpeg_segments, oiio, pillow, raster
+from .. import colours, containers, jpeg_contents, jpeg_decoding, jpeg_segments, oiio, pillow, raster
 from ..drafts import draft_file
 from ..picture import Metadata, Picture, Pixels, unread
 from ..read_errors import parsing
@@ -76,8 +78,25 @@ def _read(path: str, layer: LayerId) -> Picture:
         return _read_light(path, extras)
     with oiio.Reader(path) as file:
         page = _opened(path, file, layer, extras)
-        for_pillow = page.has_gain_map or page.by_profile
-        return page.picture(pillow.read(path, "JPEG") if for_pillow else file.read())
+        if page.has_gain_map or page.by_profile:
+            return page.picture(pillow.read(path, "JPEG"))
+        pixels = page.decoded(file)
+        return page.picture(file.read() if pixels is None else pixels)
+
+
+def _read_smaller(path: str, shrinks: Callable[[int, int, int], int], most: int) -> Picture | None:
+    extras = containers.read(path, jpeg_contents.container)
+    if extras.layers or jpeg_segments.samples_of(path).bits != _USUAL_BITS:
+        return None
+    with oiio.Reader(path) as file:
+        page = _opened(path, file, None, extras)
+        height, width = page.spec.height, page.spec.width
+        orientation = Metadata(exif=extras.exif).orientation
+        by = jpeg_decoding.divisor(shrinks(orientation, height, width), height, width)
+        if by == 1 or page.has_gain_map or page.unread.nbytes * COPIES > most * by**2:
+            return None
+        pixels = page.decoded(file, by)
+    return None if pixels is None else replace(page.picture(pixels), shrunk=Shrunk(by, width, height))
 
 
 def _read_deep(path: str) -> Picture:
@@ -130,6 +149,13 @@ class _JpegPage(raster.Page):
     def has_gain_map(self) -> bool:
         """Whether the decoder applies a gain map, and gives half with alpha."""
         return self.spec.nchannels > 3 or str(self.spec.format) != "uint8"
+
+    def decoded(self, file: oiio.Reader, by: int = 1) -> Pixels | None:
+        """The samples that OpenImageIO gives, in less time, or a smaller picture; None where it may know more."""
+        if self.inks is not None:
+            return None
+        file.check_plausible(self.spec)
+        return jpeg_decoding.decoded(self.path, self.spec.height, self.spec.width, self.spec.nchannels, by)
 
     def alpha(self, channels: int) -> tuple[int, int, bool]:
         return 3 if channels >= 3 else 1, -1, False  # a decoder that applies a gain map adds one
@@ -303,7 +329,7 @@ GAIN_MAP = Format(
     primaries=("Rec. 709", "Display P3", "Rec. 2020"), codec=Codec(95), lossy=True, layered=True,
 )  # fmt: skip
 FORMAT = Format(
-    "JPEG", _EXTENSIONS, ("uint8",), read, _write, read_rows=_read_rows, magic=(b"\xff\xd8\xff",),
-    channels=(1, 3), holds=ALL | {"gain"}, misfits=_misfits, largest=65500, codec=Codec(95, SUBSAMPLINGS), lossy=True,
-    layered=True, gain_map=GAIN_MAP,
+    "JPEG", _EXTENSIONS, ("uint8",), read, _write, read_rows=_read_rows, read_smaller=_read_smaller,
+    magic=(b"\xff\xd8\xff",), channels=(1, 3), holds=ALL | {"gain"}, misfits=_misfits, largest=65500,
+    codec=Codec(95, SUBSAMPLINGS), lossy=True, layered=True, gain_map=GAIN_MAP,
 )  # fmt: skip

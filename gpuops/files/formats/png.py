@@ -143,12 +143,12 @@ class _Spec:
         return None
 
 
-def _plain(path: str, size: bytes | None) -> _Spec | None:
+def _plain(path: str, header: tuple[int, ...], size: bytes | None) -> _Spec | None:
     """Returns the spec of a file that has its pixels as they are given; None for others, which OpenImageIO reads.
 
     ``size``: the chunk pHYs.
     """
-    width, height, bits, colour, interlaced = png.header(path)
+    width, height, bits, colour, interlaced = header
     if interlaced or colour not in _CHANNELS or bits not in _DTYPES:
         return None
     spec = _Spec(height, width, _CHANNELS[colour], _DTYPES[bits], {})
@@ -156,9 +156,8 @@ def _plain(path: str, size: bytes | None) -> _Spec | None:
         return None
     if size is not None and len(size) == 9:
         x, y, unit = struct.unpack(">IIB", size)
-        per_inch = [
-            float(np.float32(round(0.0254 * n, 1))) for n in (x, y)
-        ]  # whole numbers a metre tell no more
+        # Whole numbers a metre tell no more.
+        per_inch = [float(np.float32(round(0.0254 * n, 1))) for n in (x, y)]
         spec.attributes.update(
             XResolution=per_inch[0], YResolution=per_inch[1], ResolutionUnit="in" * (unit == 1)
         )
@@ -212,13 +211,14 @@ def _international_text(data: bytes) -> bytes | None:
 def read(path: str, layer: LayerId) -> Picture:
     seen: dict[bytes, bytes] = {}
     extras = containers.read(path, partial(_container, seen=seen))
+    header = png.header_of(seen.get(b"IHDR", b""))
     if layer is not None and "animation" in extras.unused:
-        if png.header(path)[2] == 16:
+        if header[2] == 16:
             raise FileError(f"{path}: is an animation of 16 bits, of which only the first picture is read")
         return raster.frame(path, "PNG", layer, extras)
-    if _dense(path) is not None:
+    if _dense(header) is not None:
         return _PngPage(path, extras, oiio.no_spec(), layer).picture(pillow.read(path, "PNG"))
-    if b"tRNS" not in seen and (spec := _plain(path, seen.get(b"pHYs"))):
+    if b"tRNS" not in seen and (spec := _plain(path, header, seen.get(b"pHYs"))):
         page = _PngPage(path, extras, spec, layer)
         pixels = inflated(path, spec)
         if pixels is None:
@@ -350,28 +350,25 @@ class _PlainPage(_PngPage):
 
 
 def _read_rows(path: str, layer: LayerId, most: int) -> tuple[Picture, RowsOf, int] | None:
-    if (size := _dense(path)) is not None:
+    header = png.header(path)
+    if (size := _dense(header)) is not None:
         raise NeedsWholeFile("has a large palette picture of few bits", unread((*size, 3)))
-    plain, undo = _plain(path, None), _undo.get()
+    plain, undo = _plain(path, header, None), _undo.get()
     if plain and plain.height * plain.width * plain.nchannels * plain.format.itemsize * COPIES <= most:
         return None
     seen: dict[bytes, bytes] = {}
     extras = containers.read(path, partial(_container, seen=seen))
-    if (
-        layer is None
-        and undo is not None
-        and b"tRNS" not in seen
-        and (spec := _plain(path, seen.get(b"pHYs")))
-    ):
+    spec = None if b"tRNS" in seen else _plain(path, header, seen.get(b"pHYs"))
+    if layer is None and undo is not None and spec:
         page = _PlainPage(path, extras, spec, undo=undo)
         picture, finished = page.described(page.unread.shape, page.dtype)
         return picture, lambda path, count: map(finished, page.rows(path, count)), page.together
     return raster.by_rows(path, lambda file: _PngPage(path, extras, file.spec(), layer), most)
 
 
-def _dense(path: str) -> tuple[int, int] | None:
+def _dense(header: tuple[int, ...]) -> tuple[int, int] | None:
     """The height and width of a picture of a palette and few bits, if OpenImageIO may take it for an attack."""
-    width, height, bits, kind, _ = png.header(path)
+    width, height, bits, kind, _ = header
     return (height, width) if kind == _PALETTE and bits < 8 and width * height > pillow.LARGE else None
 
 

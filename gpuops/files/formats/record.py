@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     #: ``(path, layer, most)``: the picture without its pixels, its rows, and how many come together at least; None if
     #: all pixels take no more than ``most`` bytes of memory. Raises NeedsWholeFile where rows cannot be had.
     ReadRows = Callable[[str, LayerId, int], tuple[Picture, RowsOf, int] | None]
+    #: ``(path, shrinks, most)``: the picture, made smaller by its decoder by no more than
+    #: ``shrinks(orientation, height, width)``; None where that is 1 or not possible, or all pixels take more than
+    #: ``most`` bytes of memory.
+    ReadSmaller = Callable[[str, Callable[[int, int, int], int], int], Picture | None]
     #: ``(path, picture, storage)``: writes a picture, whose depth, channels and metadata the format holds.
     Write = Callable[[str, Picture, Storage], None]
     #: ``(path, picture, method)``: the same, by a compression, but it gives a function that takes the pixels by rows,
@@ -152,6 +156,8 @@ class Format:
         How files begin.
     sniff : callable, optional
         ``(head, path)``: in place of ``magic``, whether a file is of the format, by its first 64 bytes.
+    read_smaller : callable, optional
+        See the type above.
     read_all, read_all_rows : callable, optional
         ``(path)`` → the picture, with all other channels of the file; and the same by rows, as ``read_rows``.
     channels : tuple of int
@@ -199,6 +205,7 @@ class Format:
     write: Write | None = None
     write_rows: WriteRows | None = None
     read_rows: ReadRows | None = None
+    read_smaller: ReadSmaller | None = None
     read_all: Callable[[str], Picture] | None = None
     read_all_rows: ReadRows | None = None
     unread: Unread | None = None

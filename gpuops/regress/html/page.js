@@ -188,13 +188,14 @@ function keep() {
   for (const name of ["tag", "text", "open"]) if (state[name]) kept.set(name, state[name]);
   if (state.view !== "side") kept.set("view", state.view);
   if (state.from) kept.set("from", state.from);
-  if (!String(kept)) kept.set("open", ""); // an address that says nothing opens the first failure
+  if (!String(kept)) kept.set("open", ""); // an address that says nothing opens the worst case
   history.replaceState(null, "", `#${kept}`);
 }
 
-function firstFailure() {
+// The cases stand in the order of their statuses, and those of one status the worst first.
+function worstCase() {
   const of = (...statuses) => CASES.find((item) => statuses.includes(item.status));
-  return of("failed", "size") || of("error", "missing") || null;
+  return of("failed", "size") || of("error", "missing") || of("warned") || of("new", "renamed") || null;
 }
 
 function restore() {
@@ -205,7 +206,7 @@ function restore() {
   state.view = kept.get("view") in VIEWS ? kept.get("view") : "side";
   state.from = Math.max(0, Math.floor((Number(kept.get("from")) || 0) / ROWS) * ROWS);
   list();
-  if (!String(kept)) state.open = firstFailure()?.name || "";
+  if (!String(kept)) state.open = worstCase()?.name || "";
   open(CASES.find((item) => item.name === state.open) || null);
   if (viewer.any) choose();
 }
