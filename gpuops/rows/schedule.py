@@ -30,6 +30,8 @@ _ENOUGH = 1 << 25
 # Rows of a block for each row of the largest halo, if there is room: the halo is computed once more for each block.
 # Twice as many take no less of the processor's time for a bloom of 1.2 gigapixels, and a quarter more memory.
 _PER_HALO = 2
+# Windows of a block, up to twice as many bytes, where a pass makes fewer rows than it takes: each block repeats one.
+_WINDOWS = 8
 # Copies of a block's planes that are on the device at a time: a file's floats, planes, a step's result, the pixels to
 # be written, and one to spare.
 _ENDS = 5
@@ -320,7 +322,7 @@ def block_bytes(gpu: Gpu, stages: tuple[RowStage, ...], *, ends: float = 0.0, ta
 
     Raises DeviceError if the device has no room for a single row of each.
     """
-    room, widest = gpu.limits.global_bytes / ROUNDED, 0
+    room, widest, shrinking = gpu.limits.global_bytes / ROUNDED, 0, 0
     copies, fixed, least = _ENDS + ends, tables, row_bytes(stages[0].shape)
     beside = 0.0  # copies that a step on these rows alone has beside its input and its result
     for stage in stages:
@@ -334,13 +336,16 @@ def block_bytes(gpu: Gpu, stages: tuple[RowStage, ...], *, ends: float = 0.0, ta
             copies += of_pass
             fixed += (stage.one.window - 1) * row * of_pass
             widest = max(widest, stage.one.window * row)
+            if stage.result[1] < stage.shape[1]:
+                shrinking = max(shrinking, stage.one.window * row)
             least = max(least, row, stage.one.align * row_bytes(stage.result))
     copies += beside
     most = int(min((room - fixed) // copies, gpu.limits.max_alloc_bytes - widest))
     if most < least:
         needed = ROUNDED * (fixed + copies * least)
         raise no_room(gpu, f"rows of {stages[0].shape[2]} pixels need", needed)
-    return max(least, min(most, max(_ENOUGH, math.ceil(_PER_HALO * widest / 2))))
+    enough = max(_ENOUGH, min(2 * _ENOUGH, _WINDOWS * shrinking))
+    return max(least, min(most, max(enough, math.ceil(_PER_HALO * widest / 2))))
 
 
 def row_bytes(shape: Shape) -> int:
