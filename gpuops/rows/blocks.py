@@ -20,6 +20,8 @@ PER_AGAIN = 32
 # Rows of a block for each row of the largest halo, if there is room: the halo is computed once more for each block.
 # Twice as many take no less of the processor's time for a bloom of 1.2 gigapixels, and a quarter more memory.
 _PER_HALO = 2
+# Windows of a block, up to twice as many bytes, where a pass makes fewer rows than it takes: each block repeats one.
+_WINDOWS = 8
 # Copies of a block's planes that are on the device at a time: a file's floats, planes, a step's result, the pixels to
 # be written, and one to spare.
 _ENDS = 5
@@ -37,7 +39,7 @@ def block_bytes(gpu: Gpu, stages: tuple[RowStage, ...], *, ends: float = 0.0, ta
 
     Raises DeviceError if the device has no room for a single row of each.
     """
-    room, widest, again = gpu.limits.global_bytes / ROUNDED, 0, 0
+    room, widest, again, shrinking = gpu.limits.global_bytes / ROUNDED, 0, 0, 0
     copies, fixed, least = _ENDS + ends, tables, row_bytes(stages[0].shape)
     beside = 0.0  # copies that a step on these rows alone has beside its input and its result
     for stage in stages:
@@ -52,14 +54,16 @@ def block_bytes(gpu: Gpu, stages: tuple[RowStage, ...], *, ends: float = 0.0, ta
             fixed += (stage.one.window - 1) * row * of_pass
             widest = max(widest, stage.one.window * row)
             again = max(again, stage.one.again * row)
+            if stage.result[1] < stage.shape[1]:
+                shrinking = max(shrinking, stage.one.window * row)
             least = max(least, row, stage.one.align * row_bytes(stage.result))
     copies += beside
     most = int(min((room - fixed) // copies, gpu.limits.max_alloc_bytes - widest))
     if most < least:
         needed = ROUNDED * (fixed + copies * least)
         raise no_room(gpu, f"rows of {stages[0].shape[2]} pixels need", needed)
-    enough = max(ENOUGH, math.ceil(_PER_HALO * widest / 2), min(PER_AGAIN * again, MOST))
-    return max(least, min(most, enough))
+    enough = max(ENOUGH, min(PER_AGAIN * again, MOST), min(_WINDOWS * shrinking, 2 * MOST))
+    return max(least, min(most, max(enough, math.ceil(_PER_HALO * widest / 2))))
 
 
 def row_bytes(shape: Shape) -> int:
