@@ -29,8 +29,9 @@ _LEFT_OUT = (
 )  # fmt: skip
 # Modules of others that commands import when they need them.
 _OTHERS = (
-    "click._textwrap", "isal.isal_zlib", "numpy.ma", "platformdirs.unix", "pyopencl.characterize", "pyopencl.invoker",
-    "pytools.py_codegen",
+    "PIL.BmpImagePlugin", "PIL.GifImagePlugin", "PIL.JpegImagePlugin", "PIL.PngImagePlugin", "PIL.PpmImagePlugin",
+    "click._textwrap", "imagecodecs._png", "imagecodecs.imagecodecs", "isal.isal_zlib", "numpy.ma", "platformdirs.unix",
+    "pyopencl.characterize", "pyopencl.invoker", "pytools.py_codegen", "simplejpeg", "tifffile",
 )  # fmt: skip
 # Commands that compute on the device only with --stats, or not at all.
 _WITHOUT_DEVICE = ("devices", "help", "info")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from .choices import each
+from .conftest import run_python
 from .servers import PROGRAM, Server, ended, lives, served, until, waits_for_input
 from .test_server import BLUR, INTERRUPTED, here  # noqa: F401
 from .test_server import server as server
@@ -214,3 +215,34 @@ def test_a_device_that_is_open_already(here, tmp_path) -> None:  # noqa: F811
         assert Path("x.png").read_bytes() == Path("chosen.png").read_bytes() == Path("cold.png").read_bytes()
         missing = server.run(*BLUR, "none.png", "--device", "no such one")
         assert missing.returncode == 3 and missing.stderr.count("\n") == 1
+
+
+IMPORTS = """
+import os, sys
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+from clpix import entry, resident
+resident._import()
+before = set(sys.modules)
+assert len(os.listdir("/proc/self/task")) == 1
+for line in sys.argv[1:]:
+    if os.fork() == 0:
+        from clpix.main import run
+        sys.argv = ["clpix", *line.split()]
+        code = run()
+        print(code, *sorted(set(sys.modules) - before), flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def test_usual_commands_import_nothing(here) -> None:  # noqa: F811
+    lines = [
+        "blur in.png --sigma 2 -o a.png",
+        "convert in.png -o a.jpg",
+        "blur a.jpg --sigma 1 -o b.tif",
+        "info none",
+    ]
+    done = run_python("-c", IMPORTS, *lines, "compare in.png a.png", "info a.jpg --stats --json")
+    assert done.returncode == 0, done.stderr
+    ends = [line for line in done.stdout.splitlines() if line[:1].isdigit()]
+    assert ends == ["0", "0", "0", "1", "1", "0"], done.stdout
