@@ -153,8 +153,7 @@ def _write(opened: ChainRows, asides: Sequence[str], findings: Sequence[Finding]
     The steps put what they find into ``findings``: the shifts, by which positions in metadata follow.
     """
     item, gpu, schedule, strips = opened.item, opened.item.gpu, opened.schedule, opened.strips
-    if schedule.shrunk:
-        by = schedule.shrunk.by
+    if by := schedule.shrunk and schedule.shrunk.by:
         notes.finding(f"is decoded at 1/{by} of its size", {"shrunk_on_load": by}, detail=True)
     if not opened.whole and min(item.options.memory or _AMPLE, gpu.memory or _AMPLE) < _AMPLE:
         host_memory.give_back()
