@@ -62,6 +62,7 @@ class ServedSuite:
         drivers.prepare(say=False)
         self.folder = tempfile.TemporaryDirectory(prefix="clpix-", ignore_cleanup_errors=True)
         os.environ["XDG_RUNTIME_DIR"] = self.folder.name
+        os.environ["CLPIX_SERVER_PARENT"] = str(os.getpid())  # with which it ends
         os.environ.pop("CLPIX_SERVER", None)
         run_python("-m", "clpix", "server", "start", "--idle", "1h", check=True)
         os.environ["CLPIX_SERVER"] = "require"

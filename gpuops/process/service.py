@@ -70,6 +70,7 @@ class Client:
     def close(self) -> None:
         self.connection.close()
         self.close_descriptors()
+        self.child = None  # which refers to this one: the collector would come late
 
     def close_descriptors(self) -> None:
         for descriptor in self.descriptors:
