@@ -24,8 +24,8 @@ assert sys.platform == "linux"
 
 # Modules that are only imported by commands that need them: they are large, or start something.
 _LEFT_OUT = (
-    "clpix.__main__", "clpix.pytest_plugin", "gpuops.batch.cluster", "gpuops.bench", "gpuops.device.canary",
-    "gpuops.files.imageio_plugin", "gpuops.regress",
+    "clpix.__main__", "clpix.pytest_plugin", "gpuops.batch.cluster", "gpuops.batch.tasks", "gpuops.bench",
+    "gpuops.device.canary", "gpuops.files.imageio_plugin", "gpuops.regress",
 )  # fmt: skip
 # Modules of others that commands import when they need them.
 _OTHERS = (
@@ -115,10 +115,9 @@ def _import() -> None:
     for package in ("gpuops", "clpix"):
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             if not module.name.startswith(_LEFT_OUT):
-                import_module(module.name)
+                _import_if_there(module.name)
     for name in _OTHERS:
-        with suppress(ImportError):
-            import_module(name)
+        _import_if_there(name)
     from .main import cli
 
     # What is made once in a process, and is the same in all.
@@ -137,6 +136,15 @@ def _import() -> None:
         raise DeviceError(
             f"a library that has been loaded has started threads ({count - 1}): no server can run"
         )
+
+
+def _import_if_there(name: str) -> None:
+    """Imports a module, unless a package of others is missing that it needs."""
+    try:
+        import_module(name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith(("clpix", "gpuops", "clkernels")):
+            raise
 
 
 def _paths() -> list[str]:

@@ -16,6 +16,7 @@ import pytest
 
 from gpuops.process import requests
 
+from .conftest import run_python
 from .servers import lives, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="servers need Linux")
@@ -300,3 +301,29 @@ def _of(parent: Parent) -> list[str]:
             ):
                 found.append(folder.name)
     return found
+
+
+def test_a_server_needs_no_extras() -> None:
+    """It imports all that commands may need, as far as it is installed, and has one thread afterwards."""
+    extras = "PyOpenColorIO av cloudpickle dask distributed fsspec matplotlib pillow_heif psutil rawpy s3fs"
+        "PyOpenColorIO",
+        "av",
+        "cloudpickle",
+        "dask",
+        "distributed",
+        "fsspec",
+        "matplotlib",
+        "pillow_heif",
+        "psutil",
+        "rawpy",
+        "s3fs",
+    ]
+    code = (
+        "import os, sys\n"
+        f"for name in {extras.split()!r}:\n    sys.modules[name] = None\n"
+        "os.environ['OPENBLAS_NUM_THREADS'] = '1'\n"
+        "from clpix import resident\nresident._import()\n"
+        "print(len(os.listdir('/proc/self/task')), 'gpuops.files.formats.png' in sys.modules)"
+    )
+    done = run_python("-c", code)
+    assert (done.stdout, done.returncode) == ("1 True\n", 0), done.stderr
