@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
@@ -61,13 +61,13 @@ def leave(code: int) -> None:
     os._exit(code)
 
 
-def leave_child(code: int) -> NoReturn:
-    """Ends a process that runs one command for a server, once the command's threads have ended."""
-    leave(code)
+def leave_child(code: int, tell: Callable[[int], None]) -> NoReturn:
+    """Ends a process that runs one command for a server, once the command's threads have ended and all is told."""
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:
             thread.join()
     atexit._run_exitfuncs()
+    tell(code)
     os._exit(code)
 
 

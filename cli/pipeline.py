@@ -24,6 +24,7 @@ from gpuops.files.formats import holds_animation, is_of_video
 from gpuops.files.locations import is_address
 from gpuops.files.streams import printable
 from gpuops.params.files import STREAM
+from gpuops.process import ahead
 from gpuops.profile import Report, process_age
 
 from . import batches, sequences
@@ -311,7 +312,8 @@ def open_gpu(shared: Shared, report: Report | None) -> Gpu:
         from gpuops.gpu import Gpu
 
     gpu = Gpu(shared.device, report=report, dump=shared.dump_kernels, memory=shared.device_memory)
-    click.get_current_context().call_on_close(gpu.close)
+    if not ahead.single:  # else the process ends soon, and frees a graphics card's memory once
+        click.get_current_context().call_on_close(gpu.close)
     if report is not None:
         import shlex
 

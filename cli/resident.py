@@ -7,6 +7,7 @@ import os
 import pkgutil
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn
@@ -180,14 +181,14 @@ def _listener(path: str) -> socket.socket:
 # In children -------------------------------------------------------------------------------------------------
 
 
-def _run() -> NoReturn:
+def _run(tell: Callable[[int], None]) -> NoReturn:
     from gpuops.files import threads
 
     from . import exits
     from .main import run
 
     threads.allow(os.cpu_count() or 1)
-    exits.leave_child(run())
+    exits.leave_child(run(), tell)
 
 
 def _orphaned() -> NoReturn:

@@ -27,7 +27,7 @@ import os, signal, socket, sys, time
 from gpuops.process import service, zygote
 path, jobs, ready = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 opened = []
-def run():
+def run(tell):
     arguments = sys.argv[1:]
     if arguments[0] == "wait":
         signal.signal(signal.SIGHUP, lambda *_: os._exit(7))
@@ -36,6 +36,9 @@ def run():
     if arguments[0] == "crash":
         os.kill(os.getpid(), signal.SIGSEGV)
     print(*arguments, *opened, os.getcwd(), os.environ.get("GIVEN"), os.environ.get("OURS"), flush=True)
+    if arguments[0] == "linger":
+        tell(len(arguments))
+        time.sleep(600)
     os._exit(len(arguments))
 def refusal(request):
     return "it has to be refused" if b"REFUSED" in request.environment else None
@@ -162,6 +165,22 @@ def test_nothing_begins_before_the_client_says_so(start) -> None:
     until(lambda: not lives(child))
     assert command.line() == ""
     assert parent.told()["running"] == 0
+
+
+def test_the_end_is_told_before_the_process_ends(start) -> None:
+    """Its output has ended, too, and it holds nobody up."""
+    parent = start(jobs=1)
+    command = Command(parent, "linger")
+    child = command.child()
+    command.go()
+    assert os.waitstatus_to_exitcode(command.status()) == 1
+    assert os.read(command.out, 100) == b"linger / given ours\n" and os.read(command.out, 1) == b""
+    assert lives(child)
+    command.connection.close()
+    time.sleep(0.2)
+    assert lives(child)  # its end is not cut short
+    os.kill(child, signal.SIGKILL)
+    assert Command(parent, "a").result() == (1, "a / given ours")
 
 
 def test_a_crash_is_told_to_the_client_alone(start) -> None:
@@ -306,18 +325,6 @@ def _of(parent: Parent) -> list[str]:
 def test_a_server_needs_no_extras() -> None:
     """It imports all that commands may need, as far as it is installed, and has one thread afterwards."""
     extras = "PyOpenColorIO av cloudpickle dask distributed fsspec matplotlib pillow_heif psutil rawpy s3fs"
-        "PyOpenColorIO",
-        "av",
-        "cloudpickle",
-        "dask",
-        "distributed",
-        "fsspec",
-        "matplotlib",
-        "pillow_heif",
-        "psutil",
-        "rawpy",
-        "s3fs",
-    ]
     code = (
         "import os, sys\n"
         f"for name in {extras.split()!r}:\n    sys.modules[name] = None\n"

@@ -21,7 +21,8 @@ class Service:
     Parameters
     ----------
     run : callable
-        Runs the command of ``sys.argv``, and ends the process with its exit code.
+        Runs the command of ``sys.argv``, and ends the process with its exit code. It is given a function that tells the
+        client this code when all is done but the process's end.
     orphaned : callable
         Ends a process whose server has died, without half-written files.
     refusal : callable
@@ -42,7 +43,7 @@ class Service:
         A pidfd of a process with which the server ends.
     """
 
-    run: Callable[[], NoReturn]
+    run: Callable[[Callable[[int], None]], NoReturn]
     orphaned: Callable[[], NoReturn]
     refusal: Callable[[Request], str | None]
     computes: Callable[[list[bytes]], bool]

@@ -39,6 +39,16 @@ _LOGGED = 200
 _OPENED = b"R"
 
 
+def _tell_client(connection: socket.socket, code: int) -> None:
+    """Says how a command ended before its process does, which takes a tenth of a second to free a graphics card."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the client may go
+    for number in range(3):
+        with suppress(OSError):
+            os.close(number)
+    with suppress(OSError):
+        connection.send(requests.STATUS_OF_END.pack(code << 8))
+
+
 class Zygote:
     """The server's parent process. ``listener`` is its socket, bound to ``path``; it is listening already."""
 
@@ -285,14 +295,13 @@ class Zygote:
         connection.send(requests.YES.pack(1, os.getpid()))
         if connection.recv(1) != requests.GO:
             os._exit(0)
-        connection.close()
         if nice > os.getpriority(os.PRIO_PROCESS, 0):
             os.setpriority(os.PRIO_PROCESS, 0, nice)
         surroundings.end_with(os.getppid(), self._service.orphaned)
         *standard, folder = descriptors
         request = requests.decode(data)
         surroundings.adopt(request, standard, folder, self._service.added)
-        self._service.run()
+        self._service.run(partial(_tell_client, connection))
 
     def _ended(self, child: Child) -> None:
         """A child has ended: its client gets to know how."""
