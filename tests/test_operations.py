@@ -258,7 +258,7 @@ def test_the_reference_page_is_written_from_the_declarations() -> None:
 
 
 def test_parameters_are_checked() -> None:
-    from dataclasses import dataclass
+    from gpuops.records import dataclass
 
     @dataclass(frozen=True)
     class Some(Params):

@@ -80,3 +80,20 @@ def programs() -> list[str]:
         for row in tasks()
     ]
     return markdown(titles, rows)
+
+
+@table
+def start_cpu() -> list[str]:
+    """Small commands from their start to their end."""
+    titles = ["process", "ms", "processors, ms", "least", "peak, MB"]
+    rows = [
+        [
+            row["what"],
+            digits(row["ms"]),
+            digits(row["cpu_ms"]),
+            digits(row["least_cpu_ms"]),
+            digits(row["peak"] / 1e6),
+        ]
+        for row in rows_of("start-cpu")
+    ]
+    return markdown(titles, rows)

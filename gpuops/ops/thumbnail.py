@@ -98,7 +98,7 @@ OPERATION = Operation(
     examples=(
         "clpix thumbnail photo.jpg --size 1200 -o web.jpg",
         "clpix thumbnail photos/*.jpg --size 400x300 --fit cover -o overview/",
-        "clpix thumbnail photo.jpg --size 1200 then sharpen -o web.jpg",
+        "clpix thumbnail photo.jpg --size 1200 then sharpen -o sharp.jpg",
     ),
     groups={"Size": ("size", "fit", "filter", "enlarge", "shrink_on_load")},
 )
