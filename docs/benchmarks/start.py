@@ -16,16 +16,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
-import peers
+# What was there before this process changes it.
+ENVIRONMENT = dict(os.environ)
 
-from gpuops import Gpu, files
-from gpuops.device import drivers
+import numpy as np  # noqa: E402
+import peers  # noqa: E402
+
+from gpuops import Gpu, files  # noqa: E402
+from gpuops.device import drivers  # noqa: E402
 
 SIZE, RUNS = 256, 15
 BARE = """import os, sys, numpy, pyopencl as cl
@@ -33,16 +35,34 @@ device = next(d for p in cl.get_platforms() for d in p.get_devices() if d.name.s
 cl.CommandQueue(cl.Context([device]))"""
 
 
-def spent(words: list[str], environment: dict[str, str]) -> dict[str, float]:
-    """Milliseconds of a process and of the processors, and megabytes."""
+# A small process that starts others: a process's peak has in it what the one that starts it takes.
+STARTER = """import json, os, subprocess, sys, time
+for line in sys.stdin:
+    words, environment = json.loads(line)
     start = time.perf_counter()
     process = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"{' '.join(words)} ended with exit code {process.returncode}")
+    ms = (time.perf_counter() - start) * 1e3
     cpu = (usage.ru_utime + usage.ru_stime) * 1e3
-    return {"ms": (time.perf_counter() - start) * 1e3, "cpu_ms": cpu, "peak": usage.ru_maxrss * 1024}
+    print(json.dumps({"ms": ms, "cpu_ms": cpu, "peak": usage.ru_maxrss * 1024, "status": status}), flush=True)
+"""
+
+
+class Starter:
+    """The process."""
+
+    def __init__(self) -> None:
+        words = [sys.executable, "-I", "-S", "-c", STARTER]
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def spent(self, words: list[str], environment: dict[str, str]) -> dict[str, float]:
+        """Milliseconds of a process and of the processors, and bytes."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        print(json.dumps((words, environment)), file=self._process.stdin, flush=True)
+        one: dict[str, float] = json.loads(self._process.stdout.readline())
+        if one.pop("status"):
+            sys.exit(f"{' '.join(words)} failed")
+        return one
 
 
 def main() -> None:
@@ -57,13 +77,12 @@ def main() -> None:
     source, target = str(folder / "in.png"), str(folder / "out.png")
     files.write(source, files.Picture(picture))
     usual = {
-        **os.environ,
+        **ENVIRONMENT,
         "CLPIX_DEVICE": gpu.info.name,
         "CLPIX_SERVER": "off",
         "XDG_RUNTIME_DIR": str(folder),
     }
     usual.pop("PYTHONDONTWRITEBYTECODE", None)
-    usual.pop("OCL_ICD_VENDORS", None)  # as this process has set it
     folder.chmod(0o700)
     served = {**usual, "CLPIX_SERVER": "require"}
     alone = {**usual, "OCL_ICD_VENDORS": str(folder / "icd")}
@@ -98,13 +117,14 @@ def main() -> None:
         )
         return 1e3 * sum(one["processor_seconds"] for one in json.loads(done.stdout)["servers"])
 
+    starter = Starter()
     subprocess.run([*clpix, "server", "start"], env=usual, check=True, stdout=subprocess.DEVNULL)
     try:
         runs: dict[str, list[dict[str, float]]] = {what: [] for what in kinds}
         for _ in range(RUNS + 1):
             for what, (words, environment) in kinds.items():
                 before = of_server() if environment is served else 0.0
-                one = spent(words, environment)
+                one = starter.spent(words, environment)
                 one["cpu_ms"] += of_server() - before if environment is served else 0.0
                 runs[what].append(one)
     finally:
