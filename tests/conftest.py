@@ -176,6 +176,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("exhaustive")
 
 
+@pytest.fixture
+def here(tmp_path, monkeypatch) -> Path:
+    """An empty folder that is the current one, out of CI."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    return tmp_path
+
+
 @pytest.fixture(scope="session")
 def gpu() -> Iterator[Gpu]:
     """The device under test."""

@@ -21,15 +21,6 @@ def save(path: Path, pixels: np.ndarray, linear: bool = False) -> Path:
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch) -> Path:
-    """An empty folder that is the current one, out of CI."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CI", raising=False)
-    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    return tmp_path
-
-
-@pytest.fixture
 def pixels(rng) -> np.ndarray:
     return rng.integers(40, 200, (24, 40, 3), np.uint8)
 

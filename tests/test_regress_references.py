@@ -22,15 +22,6 @@ from gpuops.regress.outcome import Limit, Outcome, PairedPicture, Run, excess
 KINDS = ["folder", "index"]
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch) -> Path:
-    """An empty folder that is the current one, out of CI."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CI", raising=False)
-    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    return tmp_path
-
-
 def save(path: Path | str, value: int = 100, *spots: tuple[int, int, int]) -> Path:
     """Writes a picture of one value, in which pixels (x, y) have more levels."""
     path = Path(path)

@@ -41,7 +41,7 @@ def verdict(
 ) -> Verdict:
     """Whether a device works: from the cache, or by trying. `ordinal` counts devices that look the same.
 
-    ``gflops`` is there if it was asked for by `measured`, now or before.
+    ``gflops`` is known if this call, or one before, asked that it be `measured`.
     """
     key = {
         "platform": [info.platform, platform_version],
@@ -51,17 +51,17 @@ def verdict(
     }
     name = cache.digest(key)
 
-    def known(outcome: Verdict | None) -> bool:
-        return outcome is not None and (not measured or not outcome.usable or outcome.gflops is not None)
+    def suffices(outcome: Verdict) -> bool:
+        return not measured or not outcome.usable or outcome.gflops is not None
 
     if not refresh:
         for outcome in (_verdicts.get(name), _cached(key)):
-            if outcome and known(outcome):
+            if outcome and suffices(outcome):
                 return outcome
     # Other processes must not disturb the measuring, nor be disturbed. Each GPU is one for itself.
     with cache.lock("" if info.kind == "cpu" else name):
         outcome = None if refresh else _cached(key)  # another process may have been faster
-        if not outcome or not known(outcome):
+        if not outcome or not suffices(outcome):
             sought = {"platform": key["platform"], "device": [info.name, info.driver], "ordinal": ordinal}
             outcome = _tried(sought, {}, measured)
             if not outcome.usable and pocl.keeps_programs(info.platform):

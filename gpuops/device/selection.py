@@ -176,8 +176,8 @@ def _best(devices: Sequence[Candidate], complaint: str) -> tuple[Candidate, Devi
 def _ranked(devices: Sequence[Candidate], *, every: bool = False) -> Iterator[tuple[Candidate, DeviceInfo]]:
     """Gives devices of one kind with their verdicts, those that work from the best to the worst.
 
-    Only where speed may decide, devices are measured before: CPUs' drivers share one processor, and GPUs may be alike.
-    Else none is checked before it is asked for, unless `every` one is going to be.
+    All are checked and measured first if their speeds may differ: not CPUs' drivers, which share one processor, and not
+    GPUs that are alike. Otherwise each is checked when it is asked for; with `every`, all are at once.
     """
     alike = len({(candidate.info.platform, candidate.info.name) for candidate in devices}) < 2
     measured = not alike and any(candidate.info.kind != "cpu" for candidate in devices)
@@ -216,7 +216,7 @@ def _reasons(infos: Iterable[DeviceInfo]) -> str:
 def rank(infos: Iterable[DeviceInfo]) -> list[DeviceInfo]:
     """Ranks by kind, then CPUs by their drivers, others by compute to two digits (noise does not reorder equal GPUs).
 
-    What is left are the numbers.
+    Devices that are equal in this come in the order of their numbers.
     """
     return sorted(infos, key=_order)
 
